@@ -64,7 +64,7 @@ impl FileTarget {
     /// Checks the path of a file like [`Target::prepare`].
     ///
     /// # Errors
-    /// Returns the reason that it cannot be written.
+    /// Returns the reason that the file cannot be written.
     pub fn prepare(path: &Path, force: bool) -> Result<Self, Problem> {
         let name = printable(&path.to_string_lossy());
         let refuse = |message: &str, remedy: &str| Err(Problem::new(name.clone(), message, remedy));

@@ -1,4 +1,4 @@
-//! Layers above the panes: pop-ups, the bar of an edit, the keys that may follow a pending one.
+//! Layers above the panes: pop-ups, the bar of an edit, the keys that may follow a pending key.
 //!
 //! Layers are drawn from the bottom up; a pop-up dims the content behind it and receives its clicks. Rows are numbered
 //! as in the list that the state makes, so that keys and clicks refer to the same line.

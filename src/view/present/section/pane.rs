@@ -57,7 +57,7 @@ pub struct SectionPane<K> {
     linked: Option<&'static str>,
     sort: u64,
     worked: JobResults<K, PreparedSection>,
-    /// The section shown last; it stays on the screen until the next one is ready.
+    /// The section shown last; it stays on the screen until the next section is ready.
     last: Option<Arc<PreparedSection>>,
     details: JobResults<(K, ItemId), PreparedSection>,
     /// Details of the item chosen last.
