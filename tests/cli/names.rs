@@ -106,7 +106,10 @@ fn names_arrive_as_text_in_every_format_and_message() {
                 match export(subject, info.name, &[]) {
                     Ok(artifacts) => {
                         for artifact in artifacts {
-                            harmless(&String::from_utf8(artifact.bytes).unwrap(), &what);
+                            // Chakra traces are protobuf, in which a name is bytes of a stated length.
+                            if !artifact.name.ends_with(".et") {
+                                harmless(&String::from_utf8(artifact.bytes).unwrap(), &what);
+                            }
                             harmless(&artifact.name, &what);
                             assert!(
                                 !artifact.name.contains(['/', '\n', '"', '<']),
