@@ -259,7 +259,7 @@ fn file_names_are_safe_whatever_the_scenario_is_called() {
                 assert!(
                     !file.starts_with('.')
                         && file.len() < 140
-                        && (ending == Some("json") || ending == Some(format.extension)),
+                        && ending.is_some_and(|ending| ["json", "csv", format.extension].contains(&ending)),
                     "{file}"
                 );
             }
