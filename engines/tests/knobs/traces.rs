@@ -7,7 +7,7 @@ use lightbay_formats::chakra::{ChakraNode, ChakraSort, ChakraTrace, ChakraValue,
 
 /// Each parameter with values from and to (an empty one leaves it out), and settings of both imports.
 pub(super) const CASES: [(&str, [&str; 2], &str); 15] = [
-    ("gpus_per_pod", ["2", "1"], ""),
+    ("gpus_per_pod", ["2", "1"], "ports_per_pod=5"),
     ("ports_per_pod", ["", "5"], ""),
     ("bandwidth_gbps", ["", "800"], ""),
     ("intra_pod_gbps", ["", "1"], ""),
