@@ -1,6 +1,6 @@
 //! The reconfigurations of an iteration one by one, and the plan compared with static circuits.
 
-use super::Change;
+use super::LinkChange;
 use crate::analysis::Setting;
 use crate::plan::Phases;
 use crate::report::pod_name;
@@ -9,7 +9,7 @@ use crate::search::circuits::Circuits;
 use lightbay_core::report::{Cell, Column, Table, Tone, Unit};
 
 /// Port-seconds that are dark after a change.
-pub(super) fn dark_s(setting: &Setting, change: &Change, delay_s: f64) -> f64 {
+pub(super) fn dark_s(setting: &Setting, change: &LinkChange, delay_s: f64) -> f64 {
     let raised = change.after.saturating_sub(change.before);
     setting.evaluator.network.budget.cost(change.link) as f64 * f64::from(raised) * delay_s
 }
@@ -19,7 +19,7 @@ pub(super) fn table(
     instance: &Instance,
     setting: &Setting,
     phases: &Phases,
-    changes: &[Change],
+    changes: &[LinkChange],
     (delay_s, period_s): (f64, f64),
 ) -> Table {
     let columns = vec![
@@ -34,8 +34,8 @@ pub(super) fn table(
     ];
     let mut table = Table::new(["reconfiguration", "reconfigurations"], columns);
     for (index, event) in phases.events.iter().enumerate() {
-        let own: Vec<&Change> = changes.iter().filter(|change| change.event == index).collect();
-        let sum = |of: &dyn Fn(&Change) -> u32| own.iter().map(|change| of(change)).sum::<u32>();
+        let own: Vec<&LinkChange> = changes.iter().filter(|change| change.event == index).collect();
+        let sum = |of: &dyn Fn(&LinkChange) -> u32| own.iter().map(|change| of(change)).sum::<u32>();
         let slack = |adds: bool| {
             let slacks =
                 own.iter().filter(|change| change.adds() == adds).filter_map(|change| change.slack_s);
@@ -65,7 +65,7 @@ fn gaps(phases: &Phases, index: usize, period_s: f64) -> (f64, f64) {
 }
 
 /// Circuits that are removed or added in each pod with ports.
-fn by_pod(instance: &Instance, own: &[&Change]) -> String {
+fn by_pod(instance: &Instance, own: &[&LinkChange]) -> String {
     let moved = |pod: usize| -> u32 {
         let of_pod = own.iter().filter(|change| {
             let link = &instance.links[change.link];
