@@ -92,7 +92,7 @@ pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<AicbInp
                 .to_owned();
             match other.importer() {
                 Some(importer) => {
-                    remedy = format!("read the file with `lightbay import {importer}`; {remedy}")
+                    remedy = format!("read the file with `lightbay import {importer}`; {remedy}");
                 }
                 None if !other.advice().is_empty() => remedy = format!("{}; {remedy}", other.advice()),
                 None => {}

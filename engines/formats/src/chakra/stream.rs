@@ -133,19 +133,19 @@ fn attribute(mut message: &[u8]) -> Option<(&[u8], AttributeValue<'_>)> {
             (11 | 13 | 27, ChakraField::Number(value)) => found = AttributeValue::Int(i128::from(value)),
             (15 | 17, ChakraField::Number(value)) => found = AttributeValue::Int(zigzag(value)),
             (19, ChakraField::Fixed32(bytes)) => {
-                found = AttributeValue::Int(i128::from(u32::from_le_bytes(bytes)))
+                found = AttributeValue::Int(i128::from(u32::from_le_bytes(bytes)));
             }
             (21, ChakraField::Fixed64(bytes)) => {
-                found = AttributeValue::Int(i128::from(u64::from_le_bytes(bytes)))
+                found = AttributeValue::Int(i128::from(u64::from_le_bytes(bytes)));
             }
             (23, ChakraField::Fixed32(bytes)) => {
-                found = AttributeValue::Int(i128::from(i32::from_le_bytes(bytes)))
+                found = AttributeValue::Int(i128::from(i32::from_le_bytes(bytes)));
             }
             (25, ChakraField::Fixed64(bytes)) => {
-                found = AttributeValue::Int(i128::from(i64::from_le_bytes(bytes)))
+                found = AttributeValue::Int(i128::from(i64::from_le_bytes(bytes)));
             }
             (29, ChakraField::Bytes(text)) => {
-                found = AttributeValue::Text(str::from_utf8(text).unwrap_or_default())
+                found = AttributeValue::Text(str::from_utf8(text).unwrap_or_default());
             }
             _ => {}
         }

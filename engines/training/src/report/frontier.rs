@@ -213,7 +213,7 @@ fn slider(delay_s: f64) -> Phrase {
         let share = (delay_s.clamp(FROM_S, TO_S) / FROM_S).log10() / (TO_S / FROM_S).log10();
         (share * (CELLS - 1) as f64).round() as usize
     };
-    let mut line = vec!['-'; CELLS];
+    let mut line = ['-'; CELLS];
     for (name, own_s) in SWITCHES {
         // Both kinds with mirrors begin with the same letter.
         let letter = if own_s >= 1.0 { 't' } else { name.chars().next().unwrap_or('-') };

@@ -144,7 +144,7 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                     let between = name.strip_prefix(&*ingress).and_then(|rest| rest.strip_suffix(&*egress));
                     match between {
                         Some(between) => {
-                            drop(templates.insert(between.to_owned(), (place.clone(), name.to_owned())))
+                            drop(templates.insert(between.to_owned(), (place.clone(), name.to_owned())));
                         }
                         None => listing.notes.push(format!(
                             "{place}: connection {ingress}_{egress} has the name '{}'; exported requests \
