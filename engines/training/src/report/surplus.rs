@@ -15,7 +15,10 @@ pub(super) fn section(
     makespan_s: f64,
     mut limited: Limited,
 ) -> Result<Section, Unavailable> {
-    let found = surplus(&setting.evaluator, rates, circuits, makespan_s, &mut limited)
+    // Where the path model is exact, scheduled rates never need more ports than max-min fair rates.
+    let scheduled = setting.evaluator.exact(Rates::Best);
+    let at = if scheduled { Rates::Best } else { rates };
+    let found = surplus(&setting.evaluator, at, circuits, makespan_s, &mut limited)
         .map_err(|error| limited.why(error))?;
     let (has, needs): (u32, u32) = (found.ports.iter().sum(), found.needed.iter().sum());
     let spare = has.saturating_sub(needs);
@@ -24,8 +27,9 @@ pub(super) fn section(
         .context(Phrase::new().muted("spare ports of this job"))
         .answer(Phrase::new().answer(format!("{spare} of {has}")).muted(" ports to spare"));
     if needs < used {
+        let how = if scheduled && rates == Rates::Fair { " with scheduled rates" } else { "" };
         section = section.remark(format!(
-            "The plan uses {used} ports, but {needs} are enough for its makespan. Set min_ports=true to use only these."
+            "The plan uses {used} ports, but {needs} are enough for its makespan{how}. Set min_ports=true to use only these."
         ));
     }
     Ok(section
