@@ -5,13 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 const FOLDER: &str = "LIGHTBAY_TEST_KILL_FOLDER";
+const THIS_TEST: &str = "writer::tests::kill::after_a_kill_everything_flushed_is_there_and_work_goes_on";
 
-/// The process that `after_a_kill_everything_flushed_is_there_and_work_goes_on` starts and kills; it runs in no other way.
-#[test]
-#[ignore = "a process that saves until it is killed"]
-fn victim() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let store = Store::at(Path::new(&folder));
+/// Saves until the process is killed.
+fn save_until_killed(folder: &Path) {
+    let store = Store::at(folder);
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::default());
     let session = store.create("box", "toy", &json!({"name": "box"}), "").unwrap();
     let writer = SessionWriter::start(&session, Arc::default(), clock, quiet()).unwrap();
@@ -28,10 +26,14 @@ fn victim() {
 
 #[test]
 fn after_a_kill_everything_flushed_is_there_and_work_goes_on() {
+    // The test starts itself as the process that is killed; the variable tells the two apart.
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        return save_until_killed(Path::new(&folder));
+    }
     for kill_after in [1, 2, 5, 17, 40] {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["writer::tests::kill::victim", "--exact", "--ignored", "--nocapture"])
+            .args([THIS_TEST, "--exact", "--nocapture"])
             .env(FOLDER, folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
