@@ -73,7 +73,7 @@ impl std::fmt::Debug for Screen {
 /// Opens the terminal for key input: standard input, or the controlling terminal if standard input is not a terminal.
 ///
 /// # Errors
-/// If there is no terminal.
+/// If the process has no terminal.
 pub fn keyboard() -> io::Result<File> {
     use std::io::IsTerminal as _;
     use std::os::fd::AsFd as _;

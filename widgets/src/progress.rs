@@ -38,7 +38,7 @@ pub enum RunWord {
     CutOff,
     /// The run is active in another process.
     Elsewhere,
-    /// The run proved that there is no plan.
+    /// The run proved that no plan exists.
     Infeasible,
     /// The run proved that the objective is unbounded.
     Unbounded,

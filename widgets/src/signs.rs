@@ -192,7 +192,7 @@ struct SignPlaces {
 const GAP: i32 = 2;
 
 impl<'a> Signs<'a> {
-    /// Width below which there is no room for a cell.
+    /// Width below which a cell does not fit.
     pub const MIN_WIDTH: u16 = 8;
 
     /// Creates a matrix from rows of cells and the number of columns.

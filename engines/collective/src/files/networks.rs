@@ -77,7 +77,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
 
 /// Returns `true` for the formats of this module.
 pub(super) fn writes(format: &str) -> bool {
-    [DOT, GRAPHML, EDGES, ASTRA, NS3, ANYNET].contains(&format)
+    formats().iter().any(|known| known.name == format)
 }
 
 /// Writes the network without its failed links.

@@ -116,7 +116,7 @@ mod tests {
         Helper::new(child).unwrap().0
     }
 
-    /// Returns the letter for the state of a process; `None` if there is no such process.
+    /// Returns the letter for the state of a process; `None` if the process does not exist.
     fn state(id: u32) -> Option<char> {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         stat[stat.rfind(')')? + 2..].chars().next()

@@ -103,7 +103,7 @@ fn experts_and_replicas_together_fill_the_slots() {
     body.set("redundant_experts", None, &int(1)).unwrap();
     let uneven = body.validate().unwrap_err().to_string();
     assert!(
-        uneven.contains("6 experts and 1 replicas do not divide evenly among 8 ranks; give 2"),
+        uneven.contains("6 experts and 1 replica do not divide evenly among 8 ranks; give 2"),
         "{uneven}"
     );
     body.set("redundant_experts", None, &int(2)).unwrap();

@@ -2,7 +2,7 @@
 
 use super::trace::{CountedTrace, GateTrace};
 use super::{MAX_EXPERTS, MAX_REDUNDANT, MAX_REGION, MoeScenario};
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problems, counted};
 use std::collections::BTreeSet;
 
 /// Maximum number of entries of the demand of one layer, multiplied by the number of layers; a larger scenario would
@@ -169,14 +169,13 @@ impl MoeScenario {
             None => problems.add(
                 "model.experts",
                 format!("is {experts}, which does not divide evenly among {ranks} ranks"),
-                format!(
-                    "give a multiple of 'ep', or set expert_placement=free and redundant_experts={fill}"
-                ),
+                format!("give a multiple of 'ep', or set expert_placement=free and redundant_experts={fill}"),
             ),
             Some(_) => problems.add(
                 "placement.redundant_experts",
                 format!(
-                    "is {spare}: {experts} experts and {spare} replicas do not divide evenly among {ranks} ranks"
+                    "is {spare}: {experts} experts and {} do not divide evenly among {ranks} ranks",
+                    counted(u64::from(spare), "replica", "replicas")
                 ),
                 format!("give {fill}, so that every rank has the same number of slots"),
             ),

@@ -51,7 +51,7 @@ impl Finder {
 
     /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. The route passes no
     /// node twice. The length of the route exceeds the length of the shortest allowed walk by at most `slack` hops; if
-    /// all routes of these lengths pass a node twice, the route may be longer. `None` if there is no route.
+    /// all routes of these lengths pass a node twice, the route may be longer. `None` if no route exists.
     #[allow(
         clippy::too_many_arguments,
         reason = "the arguments describe one pair of chips and its surroundings"
@@ -82,7 +82,7 @@ impl Finder {
     }
 
     /// Finds the cheapest walk whose length is between `shortest` and `shortest + slack` and has the parity of
-    /// `shortest`. Returns `false` if there is no such walk.
+    /// `shortest`. Returns `false` if no such walk exists.
     #[allow(clippy::too_many_arguments, reason = "as above")]
     fn sweep(
         &mut self,

@@ -116,7 +116,7 @@ impl Steps {
     }
 
     /// Hops of the shortest allowed walk from `source` that ends in each state, including the hop of the state; [`FAR`]
-    /// if there is no such walk.
+    /// if no such walk exists.
     pub fn distances(&self, frame: &Frame, source: u32, reach: &mut Reach) {
         reach.hops.clear();
         reach.hops.resize(self.states(frame), FAR);
@@ -157,7 +157,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Hops of the shortest allowed walk to a node; [`FAR`] if there is no such walk.
+    /// Hops of the shortest allowed walk to a node; [`FAR`] if no such walk exists.
     pub fn to(&self, frame: &Frame, steps: &Steps, target: u32) -> u16 {
         (0..PORTS as u8)
             // The last hop may use any port and channel into the target.

@@ -27,6 +27,8 @@ use std::sync::Arc;
 
 /// Maximum number of boxes for the note on spare ports, which must not delay the end of a run.
 const SPARE_BOXES: u64 = 100;
+/// Maximum number of allocations to list for this note; all presets have fewer than a thousand.
+const SPARE_LISTED: u64 = 5_000;
 
 /// A running method on a compiled scenario.
 pub(super) struct Session<'c, 'a> {
@@ -156,6 +158,7 @@ impl<'c, 'a> Session<'c, 'a> {
         }
         let evaluator = Arc::clone(&self.evaluator);
         let task = allocations::VectorTask {
+            listed: SPARE_LISTED,
             boxes: SPARE_BOXES,
             ..allocations::VectorTask::new(&evaluator, self.rates, caps)
         };

@@ -32,14 +32,10 @@ pub(super) enum SonicInterface {
 /// Name of the parameter for the interface.
 const FORM: &str = "form";
 
-/// Values of [`FORM`], in the order of [`SonicInterface`]. A test checks that both lists agree.
+/// Values of [`FORM`].
 const NAMES: [&str; 5] = ["cli1", "cli2", "restconf", "patch", "bulk"];
 
 impl SonicInterface {
-    /// All interfaces, in the order of their values.
-    const ALL: [Self; 5] =
-        [Self::DesignCommands, Self::GeneratedCommands, Self::Restconf, Self::Patch, Self::Bulk];
-
     /// Returns the parameter that chooses the interface.
     pub fn param() -> ParamInfo {
         ParamInfo::choice(
@@ -56,8 +52,13 @@ impl SonicInterface {
 
     /// Returns the interface that the parameters choose.
     pub fn of(params: &Params) -> Self {
-        let chosen = NAMES.iter().position(|name| params.text(FORM) == Some(name));
-        chosen.map_or(Self::GeneratedCommands, |at| Self::ALL[at])
+        match params.text(FORM) {
+            Some("cli1") => Self::DesignCommands,
+            Some("restconf") => Self::Restconf,
+            Some("patch") => Self::Patch,
+            Some("bulk") => Self::Bulk,
+            _ => Self::GeneratedCommands,
+        }
     }
 
     /// Returns the extension of the files.
