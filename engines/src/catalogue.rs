@@ -57,7 +57,7 @@ pub fn kinds() -> Vec<KindInfo> {
     all_kinds!(K => listed::<K, _>(kind_info::<K>)).into_iter().flatten().collect()
 }
 
-/// Returns the value of `of` if the kind is listed; `None` otherwise.
+/// Calls `of` and returns its value if the kind is listed; returns `None` otherwise.
 pub(crate) fn listed<K: Listed, T>(of: impl FnOnce() -> T) -> Option<T> {
     K::IS_LISTED.then(of)
 }
@@ -100,8 +100,8 @@ pub fn knobs(kind: &str) -> Vec<ParamInfo> {
     named_kind!(kind, K => K::knobs(None), Vec::new())
 }
 
-/// Returns every figure that plans of a kind may have in addition to the objective, then the figures that are derived
-/// from them, in the order of the tables; none for an unknown kind.
+/// Returns every figure that plans of a kind may have in addition to the objective, including derived figures, in the
+/// order of the tables; none for an unknown kind.
 pub fn metrics(kind: &str) -> &'static [MetricInfo] {
     named_kind!(kind, K => K::METRICS, &[])
 }
@@ -157,18 +157,20 @@ pub fn figure_text(kind: &str, name: &str, value: f64) -> String {
         .map_or_else(|| quantity::number(value), |figure| quantity::with_unit(value, figure.unit))
 }
 
-/// Formats a bound on the objective of a kind with its unit, rounded to the safe side.
+/// Formats a bound on the objective of a kind with its unit; the rounding never makes the bound look tighter than it
+/// is.
 pub fn bound_text(kind: &str, bound: f64) -> String {
     self::kind(kind).map_or_else(|| quantity::number(bound), |kind| kind.objective.bound_with_unit(bound))
 }
 
-/// Returns the bounds on a plan of which only the envelope is known, with the earlier results of its checker; without
-/// these results, all its bounds count as claimed.
+/// Returns the bounds on a plan of which only the envelope (`header`) is known. `findings` are the results of an
+/// earlier check of the plan; without them, all bounds count as claimed.
 pub fn saved_standing(header: &Header, findings: Option<&Findings>) -> Option<Standing> {
     named_kind!(&*header.kind, K => Some(Standing::saved::<K>(header, findings)), None)
 }
 
-/// Returns `true` if a bound on the plans named `covers` holds for every plan of a scenario of the kind.
+/// Returns `true` if a bound holds for every plan of a scenario of the kind. `covers` is the name of the set of plans
+/// for which the bound holds.
 pub fn covers_all(kind: &str, covers: &str) -> bool {
     named_kind!(kind, K => K::covers_all(covers), false)
 }

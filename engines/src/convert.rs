@@ -30,11 +30,11 @@ pub fn conversion(kind: &str) -> Option<Conversion> {
     named_kind!(kind, K => K::conversion(), None)
 }
 
-/// Makes a scenario of a kind from plans, given by the names of [`Conversion::plans`], and settings of
-/// [`Conversion::own`] and [`Conversion::early`].
+/// Makes a scenario of a kind from plans and settings. Each plan comes with the name of a parameter in
+/// [`Conversion::plans`]; the settings are values for [`Conversion::own`] and [`Conversion::early`].
 ///
 /// # Errors
-/// Every setting and plan that does not fit.
+/// Every setting and every plan that is not valid for the kind.
 pub fn convert(kind: &str, plans: &[(String, AnyPlan)], settings: &[Setting]) -> Result<Converted, Problems> {
     let Some(conversion) = conversion(kind) else {
         let problem =

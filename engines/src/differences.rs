@@ -82,8 +82,8 @@ impl ScenarioDifferences {
         Ok(found)
     }
 
-    /// Iterates over the parameters and fields that differ: a plan for one scenario was made without the values of the
-    /// other scenario.
+    /// Iterates over the parameters and fields that differ. They may change the problem; differences of the origin do
+    /// not and are left out.
     pub fn asked(&self) -> impl Iterator<Item = &Difference> {
         self.knobs.iter().chain(&self.fields)
     }
@@ -92,7 +92,8 @@ impl ScenarioDifferences {
 /// Values at one path of a tree: one value, or the values of all rows of a list.
 type ValuesAtPath<'v> = Vec<Option<&'v Value>>;
 
-/// Compares one place of both trees. Rows of lists are padded to the same number.
+/// Compares the values at one path of both trees. If lists have different lengths, missing rows are added to the
+/// shorter one.
 fn compare<'v>(a: ValuesAtPath<'v>, b: ValuesAtPath<'v>, path: &str, out: &mut Vec<Difference>) {
     let there = |values: ValuesAtPath<'v>| -> ValuesAtPath<'v> {
         values.into_iter().map(|value| value.filter(|value| !value.is_null())).collect()

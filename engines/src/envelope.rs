@@ -68,8 +68,8 @@ pub(crate) fn violations<K: Variants>(plan: &Plan<K>) -> Vec<Violation> {
     found
 }
 
-/// Returns the violation of an unsupported bound: the method cannot prove bounds, and the checker did not confirm the
-/// claimed bound.
+/// Returns a violation if the method cannot prove bounds, and the checker did not confirm the bound that the plan
+/// claims.
 pub(crate) fn unfounded<K: Variants>(checked: &Checked<K>) -> Option<Violation> {
     let plan = checked.plan();
     let proves =

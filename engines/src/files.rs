@@ -52,7 +52,7 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Returns the bounds on a plan that passed.
+    /// Returns the bounds on the plan, if the plan passed the check.
     pub fn standing(&self) -> Option<Standing> {
         Some(self.plan.as_ref()?.standing())
     }
@@ -109,7 +109,7 @@ fn check<K: Variants>(draft: Draft<K>, depth: Depth) -> CheckReport {
 /// Reads a scenario or plan; gzip is recognised by its magic bytes.
 ///
 /// # Errors
-/// Every problem of the file, under its name `source`.
+/// Every problem of the file; the problems name the file as `source`.
 pub fn read_file(stream: impl Read, source: &str) -> Result<AnyFile, Problems> {
     read_content(stream, source).map_err(|problems| problems.named(source))
 }

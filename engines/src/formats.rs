@@ -80,7 +80,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
     formats
 }
 
-/// Returns the formats that a kind writes itself.
+/// Returns the formats that a kind declares; the formats that every kind has are missing.
 fn own_exporters(kind: &str) -> Vec<FormatInfo> {
     named_kind!(kind, K => K::exporters(), Vec::new())
 }
@@ -215,7 +215,8 @@ fn export_own(
     }
 }
 
-/// Refuses a second subject that a format does not use, or that repeats the value of a parameter.
+/// Refuses a second subject if the format does not use one, if it has the wrong type, or if a given parameter already
+/// sets what it replaces.
 fn check_second(
     info: &FormatInfo,
     formats: &[FormatInfo],

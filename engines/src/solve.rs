@@ -32,7 +32,7 @@ impl Request {
         Self { method: method.into(), settings: Vec::new(), common: Common::default(), hot_start: None }
     }
 
-    /// Adds settings as [`apply`] returns them; the common settings (`time_limit_s`, `gap`, `seed`) go to their own
+    /// Adds the settings that [`apply`] returned; the common settings (`time_limit_s`, `gap`, `seed`) go to their own
     /// fields.
     #[must_use]
     pub fn with(mut self, settings: Vec<(String, ParamValue)>) -> Self {

@@ -140,7 +140,8 @@ impl AnyScenario {
         lines
     }
 
-    /// Returns the phrase on a parameter that the import of the scenario assumed, such as `400 Gb/s, not in the files`.
+    /// Returns what the import of the scenario assumed for a parameter, such as `400 Gb/s, not in the files`; `None` if
+    /// nothing was assumed.
     pub fn assumed_of(&self, param: &str) -> Option<String> {
         let assumed = self.provenance()?.assumed_of(param)?;
         Some(format!("assumed by the import: {}", assumed.phrase()))
@@ -190,7 +191,7 @@ impl AnyScenario {
     }
 
     /// Returns the part of the scenario that the methods see, as a text, or `None` if the methods see the whole
-    /// scenario; equal for scenarios that describe the same problem in different words.
+    /// scenario. Two scenarios with equal texts are the same problem, even if their other content differs.
     pub fn question(&self) -> Option<String> {
         each_kind!(self, Self, scenario => question_of(scenario))
     }
@@ -227,8 +228,8 @@ impl AnyScenario {
         self.with_all(&[(name, index, value)])
     }
 
-    /// Returns the scenario with every knob set that can be set, one after the other and without validation: only for
-    /// comparisons.
+    /// Returns the scenario after the given knobs were set one after the other; values that the kind refuses are
+    /// skipped. The result is not validated and is only for comparisons.
     pub(crate) fn as_far_as_possible(&self, values: &[(String, ParamValue)]) -> Self {
         fn of<K: Variants>(scenario: &Scenario<K>, values: &[(String, ParamValue)]) -> AnyScenario {
             let mut changed = scenario.clone();
@@ -290,7 +291,8 @@ impl AnyScenario {
         problems.into_result(changed)
     }
 
-    /// Returns `true` if a knob has its default and therefore requests nothing, with or without an effect.
+    /// Returns `true` if the value of a knob is its default. A knob that has no effect on the scenario may keep its
+    /// default, because this requests nothing.
     pub(crate) fn is_usual(&self, name: &str) -> bool {
         let default =
             self.every_knob().into_iter().find(|info| info.name == name).and_then(|info| info.default);
@@ -387,7 +389,8 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Returns the differences from another plan in addition to the figures; none if the other plan is of another kind.
+    /// Returns the differences from another plan, apart from differences of the figures; none if the other plan is of
+    /// another kind.
     pub fn differences(&self, other: &Self) -> Differences {
         fn of<K: Kind>(a: &Checked<K>, b: &SharedPlan) -> Differences {
             let b = downcast::<K>(b);

@@ -293,8 +293,8 @@ impl Sweep {
         knobs.into_iter().find(|knob| knob.name == name)
     }
 
-    /// Returns the knob that an axis varies, and its owner. Every method must have the parameter, because each has a
-    /// cell for every value.
+    /// Returns the knob that an axis varies, and its owner. If the axis varies a parameter of methods, every method of
+    /// the sweep must have it, because every method is run with every value.
     fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, AxisOf), Problem> {
         let name = setting.name.as_str();
         if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)

@@ -1,6 +1,6 @@
 //! Models written in good_lp's algebra.
 //!
-//! good_lp's own HiGHS backend drops the constant of the objective, options and initial values, and pads missing
+//! good_lp's own HiGHS backend drops options, initial values and the constant of the objective, and pads missing
 //! initial values with zero. This module therefore reads the variables and constraints before good_lp consumes them.
 
 use crate::error::Error;
@@ -41,8 +41,8 @@ impl Algebra {
 }
 
 impl Model {
-    /// Makes a model from good_lp's variables, objective and constraints. Keeps the constant of the objective, bounds,
-    /// integrality, names and initial values; unnamed rows and columns get names from their positions.
+    /// Makes a model from good_lp's variables, objective and constraints. Keeps bounds, integrality, names, initial
+    /// values and the constant of the objective; unnamed rows and columns get names from their positions.
     ///
     /// # Errors
     /// If an expression names a variable that is not among `variables`, or contains NaN.

@@ -51,11 +51,11 @@ pub struct Conflict {
     pub minimal: bool,
 }
 
-/// Maximum number of constraints that a sentence names.
+/// Maximum number of constraints that [`sentence`] names.
 const MOST_NAMED: usize = 8;
 
 /// Returns the sentence that some constraints conflict: "A cannot hold", "A and B cannot both hold", "A, B and C cannot
-/// all hold". `words` are the constraints in terms of the problem; repeated ones count once.
+/// all hold". `words` are the constraints in terms of the problem; repeated constraints count once.
 pub fn sentence(words: impl IntoIterator<Item = String>, conflict: &Conflict) -> String {
     let mut named: Vec<String> = Vec::new();
     for word in words {
@@ -146,8 +146,8 @@ pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Erro
     in_whole_numbers(model, seconds)
 }
 
-/// Finds a row without columns whose bounds exclude zero. HiGHS does not search for conflicts in a model without
-/// columns.
+/// Finds a row that contains no columns, so that its value is zero, but whose bounds exclude zero. HiGHS does not
+/// search for conflicts in a model without columns.
 fn broken_by_itself(model: &Model) -> Option<Conflict> {
     let rows = 0..model.rows() as u32;
     let mut bare = rows.filter(|row| model.terms(Row(*row)).next().is_none());

@@ -50,7 +50,7 @@ pub enum StartFate {
 /// Figures of a tree search; a figure is `None` if the solver has no value yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MipProgress {
-    /// Objective of the best point, as the model defines the objective.
+    /// Objective of the best point, in the sense of the model and including its constant.
     pub incumbent: Option<f64>,
     /// Bound on the objective of the model that no point can beat.
     pub bound: Option<f64>,
@@ -58,7 +58,7 @@ pub struct MipProgress {
     pub nodes: u64,
     /// Number of LP iterations.
     pub lp_iterations: u64,
-    /// Number of open nodes, from the newest log line if there was a log line.
+    /// Number of open nodes in the last table row of the log; `None` before the first row.
     pub open: Option<u64>,
     /// Number of cuts in the LP.
     pub cuts: Option<u64>,
@@ -79,7 +79,7 @@ pub enum SolverEvent {
     Ipm(u64),
     /// Figures of the tree search.
     Mip(MipProgress),
-    /// A better point: one value per column of the model as it was given.
+    /// A better point: one value per column of the original model, not of the presolved model.
     Incumbent {
         /// Objective of the point.
         objective: f64,
@@ -105,23 +105,24 @@ pub enum Flow {
 }
 
 /// A listener to a solve: the low-level callback interface. Called on the thread that called the solver; must not block
-/// for long. Searches use [`crate::listener::RunListener`], methods [`crate::solve::run`].
+/// for long. Searches use [`crate::listener::RunListener`] for this; methods call [`crate::solve::run`] instead.
 pub trait SolverListener {
     /// Handles an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;
 
-    /// Returns whether to continue; called about ten times a second without an event.
+    /// Returns whether to continue; called about ten times a second, even if no event occurs.
     fn tick(&mut self) -> Flow {
         Flow::Continue
     }
 
-    /// Returns `true` if the next call may block because the run is paused. A solver process is then suspended until
-    /// that call returns.
+    /// Returns `true` if the next call of [`Self::event`] or [`Self::tick`] may block because the run is paused. In
+    /// this case, a solver process is suspended until that call returns.
     fn pausing(&mut self) -> bool {
         false
     }
 
-    /// Returns a better point from another source for the running tree search: one value per column.
+    /// Returns a point for the running tree search that another source found, if there is a new one: one value per
+    /// column.
     fn better(&mut self) -> Option<Vec<f64>> {
         None
     }

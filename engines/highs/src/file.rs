@@ -181,7 +181,8 @@ fn idle(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// Keywords of all dialects of the LP format, regardless of case, and the names of auxiliary parts of the file.
+/// Keywords of all dialects of the LP format, regardless of case, and the names of the columns and rows that this
+/// module adds to files.
 const RESERVED: [&str; 36] = [
     "min",
     "max",

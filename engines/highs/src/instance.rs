@@ -40,8 +40,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Creates an instance with this model and the defaults of this crate: one thread, no output of its own, a line of
-    /// figures five times a second.
+    /// Creates an instance with this model and the defaults of this crate: one thread, nothing printed, at most five
+    /// table rows a second in the log.
     ///
     /// # Errors
     /// If the model is invalid (NaN, arrays of inconsistent lengths, an objective that is not convex).

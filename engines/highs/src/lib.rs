@@ -2,10 +2,11 @@
 //!
 //! - [`model`]: a model as plain arrays with names, made row by row or from a good_lp problem;
 //! - [`event`]: events of the solver during a run, and [`event::SolverListener`], which receives them;
-//! - [`listener`]: the listener that ends a solve with the run of a search;
+//! - [`listener`]: the listener that ends a solve when the run of a search must stop;
 //! - [`options`]: the solver's options, checked when they are set;
 //! - [`solution`]: results of a run, including bases;
-//! - [`modelled`]: export of a method as a model, and import of points of the model;
+//! - [`modelled`]: methods whose problem can be exported as a model and whose plan can be read from a point of the
+//!   model;
 //! - [`instance`]: a HiGHS instance on the thread that created it, which can be changed in place and solved again;
 //! - [`conflict`]: why a model is infeasible: rows and bounds that conflict;
 //! - [`file`](mod@file): models as MPS and LP files, and the map back to the original names;

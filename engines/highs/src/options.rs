@@ -26,8 +26,8 @@ pub enum OptionValue {
 pub struct Options(pub Vec<(String, OptionValue)>);
 
 impl Options {
-    /// Creates an empty list of options: the defaults of this crate apply (one thread, no output of its own, a line of
-    /// figures five times a second).
+    /// Creates an empty list of options: the defaults of this crate apply (one thread, nothing printed, at most five
+    /// table rows a second in the log).
     pub fn new() -> Self {
         Self::default()
     }

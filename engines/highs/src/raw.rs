@@ -188,8 +188,8 @@ impl Highs {
 
     /// Runs with a listener. Clocks are reset first, because otherwise the time limit counts from the first run.
     ///
-    /// Points can be offered in a tree search only; for a linear program, HiGHS does not have to allocate memory for
-    /// them.
+    /// `offers` is `true` if the listener may offer points, which only a tree search can use; otherwise HiGHS allocates
+    /// no memory for such points.
     pub fn run(
         &mut self,
         threads: i32,
@@ -243,7 +243,7 @@ impl Highs {
         Ok(Returned { status, panic: panic.into_inner(), elsewhere })
     }
 
-    /// Returns the number of the model status.
+    /// Returns the model status as the number that HiGHS uses for it.
     pub fn model_status(&self) -> i32 {
         // SAFETY: the instance is alive.
         unsafe { sys::Highs_getModelStatus(self.at()) }

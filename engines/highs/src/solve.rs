@@ -58,8 +58,8 @@ pub trait Reader<K: Kind> {
     /// Passes on the error of the context.
     fn bound(&mut self, cx: &mut Context<'_, K>, bound: f64) -> Result<(), MethodError>;
 
-    /// Returns the objective of the kind that belongs to an objective of the model, for figures on the screen; `None`
-    /// if the model minimises something else, such as ports.
+    /// Converts an objective of the model to the objective of the kind, for figures on the screen; `None` if the model
+    /// minimises something else, such as ports.
     fn meaning(&self, objective: f64) -> Option<f64> {
         Some(objective)
     }
@@ -71,7 +71,7 @@ pub trait Reader<K: Kind> {
     }
 }
 
-/// Returns the solver and its version, as plans name it.
+/// Returns the name and version of the solver, as recorded in plans.
 pub fn solver_name() -> String {
     format!("HiGHS {}", crate::instance::version())
 }

@@ -56,7 +56,7 @@ enum StartState {
     /// A restricted problem is being solved.
     Completing,
     /// The restricted problem was solved, or is a linear program, whose end HiGHS does not announce. The next message
-    /// on the start or on the presolved model shows the result.
+    /// on the start or on the presolved model shows whether the start was used.
     Solved,
     Known,
 }
@@ -93,7 +93,8 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Starts to track a given start, which violates the named row or column, if any.
+    /// Records that the run has a given start; `broken` names the row or column that the start violates, if there is
+    /// one.
     pub fn expect_start(&mut self, broken: Option<String>) {
         self.start = StartState::Given;
         self.broken = broken;

@@ -1,7 +1,7 @@
 //! Solves in a solver process, which can be killed in stages that HiGHS cannot interrupt.
 //!
 //! The program starts itself again with a hidden first argument and calls [`serve`] there; the parent sends the model
-//! over a pipe and receives the same events as from a solver in its own process, see [`solve`].
+//! over a pipe and receives the same events as from a solver that runs inside lightbay, see [`solve`].
 //!
 //! ```text
 //! run's thread: solve -- job, interrupt, better points --> standard input --> listening thread
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The solver process ends at once when its input ends, and on Linux also when the thread that started it ends. Output
-//! that a library prints never mixes with the answers.
+//! that a library prints never mixes with the messages of the solver process.
 
 mod frame;
 mod helper;

@@ -105,7 +105,7 @@ impl ImportReport {
 const TRACES: &str = "traces";
 const POD_MAP: &str = "pod_map";
 
-/// Words that introduce the parts of files that are not in the result.
+/// Heading of the list of parts of the files that the import omits.
 const NOT_TAKEN: &str = "not taken over";
 
 /// Describes the importer and its files as the origin of the result.

@@ -1,5 +1,5 @@
-//! Formats that every kind has because of its sections: a report in Markdown or as a web page, and tables as
-//! comma-separated values.
+//! Formats made from the sections of a kind, so that no kind has to declare them: a report in Markdown or as a web
+//! page, and tables as comma-separated values.
 
 use super::{Artifact, FormatInfo, Subject, SubjectSort, export_own, own_exporters};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
@@ -41,8 +41,8 @@ const ALL: &str = "all";
 /// Name of the parameter of [`CSV`] that selects the table.
 const TABLE: &str = "table";
 
-/// Adds the formats that follow from the sections of a kind to `own`, without the formats that the kind declares
-/// itself.
+/// Adds the formats made from the sections of a kind to `own`, the formats that the kind declares. A format that is
+/// already in `own` is not added again.
 pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     let infos = sections(kind);
     if infos.is_empty() {
@@ -122,7 +122,7 @@ fn add_tables(format: &mut FormatInfo, names: &[&'static str]) {
     ));
 }
 
-/// Name of the kind's own table, for kinds whose format `csv` lists changes.
+/// Name of the table of changes, for kinds that declare a format `csv` with such a table.
 const CHANGES: &str = "changes";
 
 /// Writes a subject in a format of this module; returns `None` for any other format, and for a table that the kind

@@ -43,7 +43,7 @@ record! {
 record! {
     /// An order of the transfers.
     pub struct SampleResult {
-        /// Indices of the transfers, the first to send first.
+        /// Indices of the transfers in the order in which they are sent.
         pub order: Vec<u32> = index(),
     }
 }

@@ -182,8 +182,8 @@ fn is_names(value: &Value) -> bool {
     schema.split_once('/').is_some_and(|(family, _)| family == "lightbay.names")
 }
 
-/// Returns the names of columns and rows in the model file: the names that were written, or the names that this version
-/// would write.
+/// Returns the names of columns and rows in the model file: the names in the file of names, or, without such a file,
+/// the names that this version of lightbay would write.
 fn in_file(asked: &ModelSource, model: &Model) -> Result<(Vec<String>, Vec<String>), Problem> {
     if let Some(names) = &asked.names {
         names.fits(model)?;

@@ -40,7 +40,7 @@ pub(super) struct Point {
     pub values: Vec<f64>,
     /// Number of columns that the file leaves out and whose value is taken as zero.
     pub left_out: usize,
-    /// Maximum rounding of a value to a whole number.
+    /// Largest change of a value when it was rounded to a whole number.
     pub rounded_by: f64,
     /// Objective of the model at this point.
     pub objective: f64,

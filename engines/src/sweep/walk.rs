@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// For each line of cells: the last cell that has a plan, with this plan.
+/// For each line (a chain of cells, each of which starts from the plan of the cell before it): the last cell that has a
+/// plan, and this plan. The key is the number of the first cell of the line.
 pub type Starts = BTreeMap<usize, (usize, SharedPlan)>;
 
 /// Reason that a walk through the cells ended.

@@ -23,8 +23,7 @@ pub enum Callback<'a> {
     Text(&'a str),
     Simplex(i32),
     Ipm(i32),
-    /// A better point: its objective, its values in the columns of the model as it was given, and the figures of the
-    /// search.
+    /// A better point: its objective, its values for the columns of the original model, and the figures of the search.
     Improving(f64, &'a [f64], Figures),
     MipLine(Figures),
     MipCheck(Figures),
@@ -39,8 +38,9 @@ pub trait Listener {
 }
 
 /// Address of the hook of the current run; null between runs. HiGHS stores this address for the lifetime of the
-/// instance, so that callbacks are registered only once, before there is a model: at registration, HiGHS allocates
-/// memory for an injected point with its current number of columns, and copies that memory at every callback.
+/// instance, so callbacks are registered only once. They are registered before there is a model: at registration, HiGHS
+/// allocates memory for one offered point with the current number of columns, and it copies this memory at every
+/// callback.
 pub(super) type HookAddress = AtomicPtr<c_void>;
 
 /// Listener of one run, and its state between calls.

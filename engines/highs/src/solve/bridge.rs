@@ -73,13 +73,14 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         OWN.clone_into(&mut self.stats.process);
     }
 
-    /// Returns the error that ends the solve: a stop or a failure of the reader takes precedence over the resulting
-    /// error of the solver.
+    /// Returns the error with which the solve ends: the stop or the failure of the reader that was stored first,
+    /// otherwise a failure of the solver with the text `why`.
     pub(super) fn failed(&mut self, why: String) -> MethodError {
         self.failed_by(MethodError::Failed(why))
     }
 
-    /// Returns the error that ends the solve like [`Self::failed`], for errors other than [`MethodError::Failed`].
+    /// Returns the error with which the solve ends like [`Self::failed`], with `error` instead of a failure of the
+    /// solver.
     pub(super) fn failed_by(&mut self, error: MethodError) -> MethodError {
         self.failed.take().unwrap_or(error)
     }

@@ -97,8 +97,8 @@ pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(),
     write_unless(to, message, &AtomicBool::new(false))
 }
 
-/// Writes one message like [`write()`], but aborts once `gone` is set because the result is not needed any more:
-/// writing a large model takes seconds.
+/// Writes one message like [`write()`], but aborts when `gone` is set because the receiver was killed or its result is
+/// not needed any more: writing a large model takes seconds.
 pub(super) fn write_unless(
     to: &mut impl Write,
     message: &impl Serialize,

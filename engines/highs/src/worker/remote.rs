@@ -118,7 +118,7 @@ pub fn explain(
     }
 }
 
-/// End of a dialogue.
+/// Last message of a solver process, or how the exchange of messages ended without one.
 enum Word {
     Finished(Box<Solution>),
     Explained(Option<Conflict>),
@@ -280,7 +280,8 @@ struct Dialogue<'w> {
     /// Time at which the solver process is killed after a stop request.
     deadline: Option<Instant>,
     killed: bool,
-    /// Set when the solver process is killed, so that a message in preparation is abandoned.
+    /// Set when the solver process is killed or the exchange of messages ends, so that a message in preparation is
+    /// abandoned.
     gone: &'w AtomicBool,
 }
 

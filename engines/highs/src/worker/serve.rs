@@ -34,10 +34,10 @@ pub enum ServeError {
 /// once if standard input ends earlier.
 ///
 /// Call this function before anything else: it redirects descriptor 1 to the target of descriptor 2, so that the output
-/// of a library cannot mix with the answers.
+/// of a library cannot mix with the messages to the parent.
 ///
 /// # Errors
-/// [`ServeError`]; errors of the job itself are sent as answers.
+/// [`ServeError`]; errors of the job itself are sent to the parent as messages.
 pub fn serve() -> Result<(), ServeError> {
     let input = rustix::fs::fstat(io::stdin()).map_err(io::Error::from)?;
     if !rustix::fs::FileType::from_raw_mode(input.st_mode).is_fifo() {

@@ -1,11 +1,12 @@
 //! Search over circuit allocations with a proof: every allocation is evaluated or has a lower bound that is not better
 //! than the best plan (docs/methods/training.md, section 7).
 //!
-//! If only sinks compete, a link that carries only sinks delays no other task. So it is enough to decide the circuits
-//! of the other (*through*) links. The rest follows exactly, because the end of each sink link depends only on its own
-//! circuits and never grows with them: repeatedly give a circuit to the sink link that ends last. Allocations of
-//! through links are enumerated if they are few, else searched by branch and bound over boxes of allocations. If other
-//! tasks compete, all links are decided and simulated.
+//! A *sink* is a task without successors, and a *sink link* carries only sinks. If only sinks compete for links and
+//! NICs, a sink link delays no other task. So it is enough to decide the circuits of the other (*through*) links. The
+//! best circuits of the sink links follow from them, because the end of each sink link depends only on its own circuits
+//! and never grows with them: repeatedly give a circuit to the sink link that ends last. Allocations of through links
+//! are enumerated if they are few, else searched by branch and bound over boxes of allocations. If other tasks compete,
+//! all links are decided and simulated.
 
 mod boxes;
 mod leaves;
@@ -35,7 +36,7 @@ pub struct VectorTask<'a> {
     pub evaluator: &'a Evaluator,
     /// Rate rule: fair, or joint if the path model is exact at joint rates (otherwise set `relaxed`).
     pub rates: Rates,
-    /// Maximum number of circuits of every link worth trying.
+    /// Maximum number of circuits that the search tries on each link.
     pub caps: &'a [u32],
     /// `true` to search the relaxation (start times and sinks only) instead of the scenario itself: its
     /// optimum is a bound for any rates.
@@ -107,8 +108,8 @@ pub fn can_list<W: Watch<Proposal>>(task: VectorTask<'_>, watch: &mut W) -> Resu
     Ok(Vectors::odometer(&split, task.listed, watch)?.is_some())
 }
 
-/// A bound minus a rounding margin, for reports before the proof is complete. 1e-12 is some thousand roundings of a
-/// makespan: a reported bound must hold in spite of these roundings.
+/// A bound minus a rounding margin, for reports before the proof is complete. The relative margin of 1e-12 is some
+/// thousand times the rounding error of one operation, so that a reported bound holds in spite of rounding.
 fn cautious(bound: f64) -> f64 {
     bound * (1.0 - 1e-12)
 }

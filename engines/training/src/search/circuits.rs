@@ -42,7 +42,7 @@ pub fn rank(makespan: f64, ports: u64) -> (u64, u64) {
 pub struct Proposal {
     /// The circuits.
     pub circuits: Circuits,
-    /// A schedule with scheduled rates, which no simulation gives; `None` if the circuits are simulated.
+    /// The schedule, if the search itself chose its rates; `None` if a simulation of the circuits gives the schedule.
     pub schedule: Option<Arc<Trace>>,
 }
 

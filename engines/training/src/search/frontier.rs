@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// An open node; the greatest comes first in a heap.
+/// An open node. Its order puts the lowest bound first in a heap, then the deepest node, then the oldest node.
 #[derive(Clone, Debug)]
 pub(crate) struct Open<T> {
     /// Lower bound on the makespan of the plans in the node, seconds.

@@ -67,9 +67,9 @@ impl Default for GaSettings {
 pub struct GaTask<'a> {
     /// The scenario, prepared for evaluation.
     pub evaluator: &'a Evaluator,
-    /// Rates at which circuits are evaluated.
+    /// Rate rule with which circuits are evaluated.
     pub rates: Rates,
-    /// Maximum number of circuits of every link worth trying.
+    /// Maximum number of circuits that the search tries on each link.
     pub caps: &'a [u32],
     /// Lower bound on the makespan, seconds; the search ends when it is reached.
     pub target: Option<f64>,
@@ -100,7 +100,8 @@ pub struct Evolved {
     pub generations: u64,
     /// Number of allocations evaluated.
     pub evaluations: u64,
-    /// Limit that ended the search, generations or improvements; `None` if the target was reached.
+    /// Limit that ended the search: the number of generations, or of generations without improvement; `None` if the
+    /// target was reached.
     pub limit: Option<Limit>,
 }
 
@@ -194,7 +195,8 @@ struct Evolution<'a> {
 }
 
 impl<'a> Evolution<'a> {
-    /// Number of generations until the next checkpoint, never past a migration or an end.
+    /// Number of generations until the next checkpoint, which comes at the latest at the next migration and at the end
+    /// of the search.
     fn chunk(&self) -> u64 {
         let individuals = u64::from(self.settings.population) * self.islands.len() as u64;
         // After some generations most individuals are in the cache.

@@ -3,8 +3,9 @@
 //!
 //! For a fixed order of the starts and ends of contended tasks, the best rates follow from a linear program over event
 //! times and the volumes between events (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs
-//! have a volume). The search over orders starts from simulated schedules. Guided by prices, the search moves events
-//! past other events at the same time in the solution while this helps, and restarts from perturbed orders.
+//! have a volume). The search over orders starts from simulated schedules. If several events are at the same time in a
+//! solution, the search tries to move one past another, the move with the best price first. If no move helps any more,
+//! it restarts from a perturbed order.
 //!
 //! The result is the best schedule found, not a proof; it is never worse than the starting schedules.
 

@@ -3,9 +3,9 @@
 //! A schedule has two states, each a circuit allocation, and two instants. At the first instant the circuits change to
 //! the second state, at the second instant they return to the first state. It is enough to decide the circuits of some
 //! links. Each of the other links carries only last transfers and has a pod that it shares only with decided links, so
-//! this link gets all ports that the decided links leave in this pod. A circuit carries at a moment if it was set
-//! throughout the dark time before that moment. With two states, the carrying circuits are the circuits of one state,
-//! or the circuits that both states have in common.
+//! this link gets all ports that the decided links leave in this pod. A circuit carries traffic at a moment only if it
+//! was set throughout the dark time before that moment; it is then called carrying. With two states, the carrying
+//! circuits are the circuits of one state, or the circuits that both states have in common.
 
 mod around;
 mod boxes;
@@ -51,13 +51,13 @@ pub trait MovedCircuits: Send + 'static {
     /// Time of one iteration, seconds.
     fn period_s(&self) -> f64;
 
-    /// The states as events within the iteration.
+    /// Returns the states as the events of a plan.
     fn events(&self) -> Vec<PhaseEvent>;
 
     /// Ports over real pods: the sum of the maximum number of ports that each pod uses at a time.
     fn ports(&self, evaluator: &Evaluator) -> u64;
 
-    /// The circuits that carry over the iteration.
+    /// Returns the carrying circuits of every link, for the whole iteration.
     fn lit(&self, delay_s: f64) -> Lit;
 }
 
@@ -105,7 +105,7 @@ pub struct MoveTask<'a> {
     pub evaluator: &'a Evaluator,
     /// Dark time of a changed circuit, seconds.
     pub delay_s: f64,
-    /// Maximum number of circuits of every link worth trying.
+    /// Maximum number of circuits that the search tries on each link.
     pub caps: &'a [u32],
     /// Objective of the search.
     pub aim: Aim,

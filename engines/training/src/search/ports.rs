@@ -2,7 +2,7 @@
 //!
 //! The result is exact if the search over through links is exact ([`crate::search::allocations`]) and the allocations
 //! can be listed: for every allocation that can keep the makespan, each sink link is independent of the others, and
-//! bisection gives its minimum number of circuits. Elsewhere circuits are dropped one at a time while the makespan is
+//! bisection gives its minimum number of circuits. Otherwise circuits are dropped one at a time while the makespan is
 //! kept. If the path model is exact for joint rates, a search over [`boxes`] follows that proves the minimum or finds
 //! fewer ports (docs/methods/training.md, section 12).
 

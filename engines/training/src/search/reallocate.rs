@@ -264,7 +264,7 @@ impl Team {
         self.members.iter().map(|member| member.now.found.ports).sum()
     }
 
-    /// Mean by weight; `None` if a job has no such figure.
+    /// Mean of a figure over the jobs, weighted by their NCT weights; `None` if a job has no such figure.
     pub fn mean(&self, figure: impl Fn(&Member) -> Option<f64>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for member in &self.members {

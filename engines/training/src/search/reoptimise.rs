@@ -10,16 +10,15 @@ use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Maximum number of circuit allocations that the computation of one price may list: a fifth of the default, because
-/// there is one search for every port or link.
+/// Maximum number of circuit allocations that a search may list. This is a fifth of the default, because the prices of
+/// ports and links need one search for every port or link.
 const LISTED: u64 = 20_000;
 
-/// Maximum number of boxes of allocations that the computation of one price may evaluate; small, because there is one
-/// search for every port or link.
+/// Maximum number of boxes of allocations that a search may evaluate; small for the same reason.
 const BOXES: u64 = 5_000;
 
-/// Relative margin above the best known makespan within which circuits count as useful. As in `circuit_bounds`,
-/// rounding must not exclude the circuits of the known plan.
+/// The maximum useful circuits of each link are computed for the best known makespan plus this relative margin. As in
+/// `circuit_bounds`, the margin ensures that rounding does not exclude the circuits of the known plan.
 const ROOM: f64 = 1e-4;
 
 /// Relative difference that counts as zero: some thousand roundings of a double.

@@ -3,9 +3,10 @@
 //!
 //! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: all of them use the same
 //! circuits, and only the rates are recomputed in each. If only last transfers compete in every configuration, the
-//! search over through links is exact as it is for one configuration ([`crate::search::allocations`]): for given
-//! circuits of the through links, the end of every sink link never grows with its circuits, in every configuration and
-//! so in the worst case, and the worst link must get the next circuit. Elsewhere circuits are exchanged one at a time.
+//! search over through links is exact, as for one configuration ([`crate::search::allocations`]). For given circuits of
+//! the through links, the end of a sink link never grows with the circuits of this link, in any configuration. So, if a
+//! sink link determines the worst NCT, the worst NCT falls only if this link gets another circuit. If other transfers
+//! compete, circuits are exchanged one at a time.
 
 use super::circuits::{Circuits, Proposal};
 use super::reoptimise::best_known;
@@ -21,8 +22,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Relative margin above the best known makespan within which circuits count as useful. As for one configuration,
-/// rounding must not exclude the circuits of the known plan.
+/// The maximum useful circuits of each link are computed for the best known makespan plus this relative margin. As for
+/// one configuration, the margin ensures that rounding does not exclude the circuits of the known plan.
 const ROOM: f64 = 1e-4;
 
 /// Difference of NCT that counts as zero. NCT is about 1 to 3; this is some ten thousand roundings.
@@ -243,8 +244,8 @@ impl Configurations {
         Ok(served)
     }
 
-    /// Completes the decided circuits of `x` in the best way for the worst configuration, and returns the worst NCT. At
-    /// the call, every sink link of `x` must have one circuit.
+    /// Chooses the circuits of the sink links in `x` so that the worst NCT is as small as possible with the decided
+    /// circuits of `x`, and returns this NCT. At the call, every sink link of `x` must have one circuit.
     fn complete(&self, splits: &[Split<'_>], x: &mut [u32], scratches: &mut [Scratch]) -> f64 {
         // Start times are computed once per configuration, because leaves do not change them.
         let mut worst = f64::NEG_INFINITY;

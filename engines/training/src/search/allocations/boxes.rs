@@ -1,10 +1,10 @@
 //! Branch and bound over boxes of circuit allocations, for instances with many links.
 //!
-//! A box has a lowest and a highest allocation of decided circuits. The bound of the box is the end if every link has
-//! the maximum number of circuits that it can have while all other links have their minimum. This bound is valid
-//! because, at joint rates, more circuits never delay the end. Under joint rates a box is decided as soon as its open
-//! links compete with no other link for ports, because in this case, the highest counts of the open links are best for
-//! all of them.
+//! A box has a lowest and a highest allocation of decided circuits. The bound of the box is the makespan if every link
+//! has the maximum number of circuits that it can have while all other links have their minimum. This bound is valid
+//! because, at joint rates, more circuits never increase the makespan. Under joint rates a box is decided as soon as
+//! its open links compete with no other link for ports, because in this case, the highest counts of the open links are
+//! best for all of them.
 
 use super::{Split, State, cautious};
 use crate::search::circuits::Proposal;
@@ -43,7 +43,8 @@ struct BoxSearch<'a, 'b> {
 }
 
 impl BoxSearch<'_, '_> {
-    /// Tightens `high` to the ports and computes the bound; leaves the best allocation in `x` if the box is decided.
+    /// Lowers `high` to what fits the ports that `low` leaves free, and computes the bound of the box. If the box is
+    /// decided, `self.x` has its best allocation of the decided links afterwards.
     fn look(&mut self, low: &[u32], high: &mut [u32]) -> BoxOutcome {
         // Invariant of a box: its allocations have at least `low`, so they can add at most the ports that `low` leaves
         // free.

@@ -1,4 +1,4 @@
-//! Links that the search decides, and the exact completion of the other links.
+//! Links whose circuits the search decides, and the computation of the best circuits of the other links (sink links).
 
 use super::VectorTask;
 use crate::simulate::evaluate::{Rates, Scratch};
@@ -14,7 +14,7 @@ pub(crate) struct Split<'a> {
     pub leaves: Vec<u32>,
     /// `true` if no real pod has two sink links, so that each sink link gets all remaining ports.
     private: bool,
-    /// `true` if start times and tails determine the makespan; otherwise a simulation is needed.
+    /// `true` if the path model gives the makespan; otherwise a simulation is needed.
     pub modelled: bool,
 }
 
@@ -50,8 +50,8 @@ impl<'a> Split<'a> {
         self.task.caps[link].min(x[link].saturating_add(u32::try_from(room).unwrap_or(u32::MAX))).max(1)
     }
 
-    /// A lower bound on all allocations that have the decided circuits of `x`. In `x`, every sink link must have one
-    /// circuit.
+    /// A lower bound on the makespan of all allocations that have the decided circuits of `x`. In `x`, every sink link
+    /// must have one circuit.
     pub fn bound(&self, x: &[u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
         let evaluator = self.task.evaluator;
         if !self.modelled {
@@ -72,8 +72,8 @@ impl<'a> Split<'a> {
         bound
     }
 
-    /// Returns the makespan of the best completion of the decided circuits of `x`, and sets the circuits of the sink
-    /// links in `x` accordingly. At the call, every sink link of `x` must have one circuit.
+    /// Chooses the best circuits of the sink links for the decided circuits of `x`, writes them to `x`, and returns the
+    /// makespan. At the call, every sink link of `x` must have one circuit.
     pub fn solve(&self, x: &mut [u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
         let evaluator = self.task.evaluator;
         if !self.modelled {

@@ -86,7 +86,8 @@ impl Vectors {
         Ok(Some(vectors))
     }
 
-    /// An odometer over all allocations, or `None` if there are more than `most` (or none that fits).
+    /// Returns an [`Odometer`], which lists all allocations, or `None` if there are more than `most` (or none that
+    /// fits).
     pub fn odometer<'s, W: Watch<Proposal>>(
         split: &'s Split<'s>,
         most: u64,

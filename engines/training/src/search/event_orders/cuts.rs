@@ -2,10 +2,10 @@
 //! (docs/methods/training.md, section 10, steps 2 and 3).
 //!
 //! The windows of some jobs are feasible for a resource only if, for any stretches of time, their work is at most what
-//! the resource can do in the stretches plus what the jobs can do outside the stretches. The length of a window outside
-//! a stretch is max(0, difference of two time points). If the order of the two points is known, the length is the
-//! difference or 0; if the order is open, a linear upper bound of both values is valid. The exact length replaces this
-//! bound as soon as the search has decided which of the two time points comes first.
+//! the resource can do in the stretches plus what the jobs can do outside the stretches. The length of the part of a
+//! window before or after a stretch is max(0, difference of two time points). If the order of the two points is known,
+//! the length is the difference or 0; if the order is open, a linear upper bound of both values is valid. The exact
+//! length replaces this bound as soon as the search has decided which of the two time points comes first.
 
 use super::distances::Distances;
 use super::problem::{ContendedTask, ORIGIN, Point, Problem, Resource};
@@ -119,7 +119,8 @@ impl View<'_> {
         Line { first, second, slope, constant, value: slope * apart + constant }
     }
 
-    /// Adds the linear bounds on the length of a window outside the stretches; returns their sum and the true length.
+    /// Bounds the time of a window outside the stretches, gap by gap: appends a linear bound for each gap to `lines`,
+    /// and returns the sum of these bounds and the true time, both at the current times.
     fn outside(
         &self,
         job: &ContendedTask,

@@ -14,7 +14,7 @@ const MANY: usize = 30;
 const WORTHWHILE: f64 = 1e-9;
 
 impl Distances {
-    /// Returns the lower bound on `to - from`, for points.
+    /// Returns the lower bound on `to - from`, where both points include their constants.
     pub(super) fn between(&self, from: Point, to: Point) -> f64 {
         self.least(from.moment, to.moment) + to.plus - from.plus
     }

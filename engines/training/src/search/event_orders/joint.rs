@@ -9,11 +9,11 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Maximum number of amount variables of a program; above it, the windows are left unproven. The dictionary of the
-/// simplex is dense: 1,500 rows and columns of doubles are 18 MB.
+/// Maximum number of amount variables of a program; above it, the program is not solved and the feasibility of the
+/// windows stays open. The dictionary of the simplex is dense: 1,500 rows times 1,500 columns of doubles take 18 MB.
 const MOST_AMOUNTS: usize = 1_500;
 
-/// Maximum number of pivots, about 13 per amount of the largest program: a safeguard against cycling.
+/// Maximum number of pivots, a safeguard against cycling: about 13 for each amount variable of the largest program.
 const PIVOTS: usize = 20_000;
 
 /// Serves all jobs of some resources within their windows. Returns the amount of work of each job in each stretch, and

@@ -50,8 +50,8 @@ pub enum RelaxedNode {
     Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<BranchCandidate> },
 }
 
-/// Tightens `distances` and solves the linear program with `rows` and violated rows, which it adds; all plans of the
-/// node that end before `limit` units satisfy the added rows.
+/// Tightens `distances` and solves the linear program with `rows`. Then adds violated rows and solves again, in rounds.
+/// All plans of the node that end before `limit` (in units of time) satisfy the added rows.
 pub fn relax<W: Watch<Proposal>>(
     problem: &Problem,
     distances: &mut Distances,

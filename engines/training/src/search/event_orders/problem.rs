@@ -60,7 +60,8 @@ pub struct Problem {
     pub jobs: Vec<ContendedTask>,
     /// Resources for which the tasks compete.
     pub resources: Vec<Resource>,
-    /// Distances of time points by precedence, releases, tails and durations; no limit on the end.
+    /// Minimum distances between time points because of precedence, releases, tails and durations; the end of the
+    /// iteration has no upper limit.
     pub distances: Distances,
     /// Components of resources: a job that uses several resources puts them in one component. Windows that are feasible
     /// for each resource of a component may be infeasible for all resources of the component together.
@@ -425,7 +426,7 @@ impl Joined {
         }
     }
 
-    /// Makes two points the same, unless they are already connected.
+    /// Requires that two points are at the same time; does nothing if their distance is already fixed.
     fn join(&mut self, a: Point, b: Point) {
         let (a, b) = (self.find(a), self.find(b));
         // The lower number stays, so that origin and end keep their numbers.

@@ -204,7 +204,7 @@ impl Dictionary {
         }
     }
 
-    /// Positions of the rows that hold without slack in the dictionary.
+    /// Positions of the rows whose slack is nonbasic and therefore 0, so that they hold with equality.
     pub fn tight(&self) -> impl Iterator<Item = usize> + '_ {
         self.nonbasic.iter().filter_map(|name| (*name as usize).checked_sub(self.variables))
     }

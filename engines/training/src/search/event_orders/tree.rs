@@ -2,8 +2,8 @@
 //! section 10). A node is a box of allocations (lower and upper count per link), or one allocation with a partial order
 //! of its time points. The upper counts bound a box, because with variable rates more circuits never lengthen an
 //! iteration. For the same reason, if the upper counts of a box fit the ports, this single allocation replaces the box.
-//! The search then branches on the order of pairs of time points. The search dives from the open node with the lowest
-//! bound until the node is fathomed or pruned.
+//! The search then branches on the order of pairs of time points. The search takes the open node with the lowest bound
+//! and dives, from child to child, until a child is fathomed or pruned.
 
 use super::node::{self, RelaxedNode};
 use super::problem::{END, ORIGIN, Point, Problem};
@@ -24,8 +24,8 @@ use std::sync::Arc;
 /// `delta-joint` calls a proof complete; the other half covers rounding.
 pub const CLOSED: f64 = 5e-10;
 
-/// Constant that is added to the tightening of a candidate, so that its hidden violation decides if neither child
-/// tightens.
+/// Constant in the score of a candidate, which is its hidden violation times (constant + smaller tightening of the two
+/// children): if a child does not tighten, the hidden violation decides.
 const LEAST_TIGHTENING: f64 = 1e-3;
 
 /// Relative amount by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
@@ -108,7 +108,7 @@ pub struct TreeSearch<'a, W: Watch<Proposal>> {
     open: BinaryHeap<Node>,
     best: Circuits,
     improved: bool,
-    /// Minimum bound of nodes that were closed without a plan at that bound.
+    /// Minimum bound of the nodes that were given up although no plan with that makespan was found.
     loose: f64,
     /// Bound reported so far.
     told: f64,

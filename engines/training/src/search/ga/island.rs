@@ -235,8 +235,8 @@ impl<'a> Island<'a> {
         Some(())
     }
 
-    /// Climbs from the best individual with one evaluation per individual; the next generation continues this climb
-    /// where it ended.
+    /// Climbs from the best individual, with at most as many evaluations as the island has individuals; if they are
+    /// used up, the next generation continues the climb.
     fn polish(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) {
         let Some(mut polished) = self.best.clone() else { return };
         let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);

@@ -1,11 +1,11 @@
-//! A lower bound on the iteration time for any number of reconfigurations, from the dark time across the end of the
-//! iteration.
+//! A lower bound on the iteration time for any number of reconfigurations; it follows from the dark time of circuits
+//! that change around the end of the iteration.
 //!
 //! Circuits that carry at some time t after the start must have been set in the last part of the previous iteration,
 //! whose length is the dark time minus t. So if every decided link has at most x circuits until t, then the last
-//! transfers have only the ports that x leaves in that last part. The minimum iteration under these two limits, over
-//! all x, is a bound. This bound is computed by branch and bound over boxes of x; the result is the best bound over
-//! several t.
+//! transfers have only the ports that x leaves in that last part. The minimum iteration time under these two limits,
+//! over all x, is a bound. This bound is computed by branch and bound over boxes of x; the result is the best bound
+//! over several t.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
@@ -16,7 +16,7 @@ use lightbay_core::watch::Watch;
 const TIMES: u32 = 6;
 /// Maximum number of boxes per time t.
 const BOXES: usize = 2_000;
-/// Maximum number of steps of the fixpoint iteration for a period that depends on itself.
+/// Maximum number of bisection steps that find the shortest period that is at least the makespan for this period.
 const HALVINGS: usize = 40;
 
 /// An open box: ranges of circuits of decided links.
@@ -58,7 +58,7 @@ struct Around<'a, 'm> {
 }
 
 impl Around<'_, '_> {
-    /// The minimum over all circuits, or a bound on it; `known_s` is a known bound.
+    /// The minimum iteration time over all x, or a lower bound on this minimum; `known_s` is a known lower bound.
     fn least<S, W: Watch<S>>(&mut self, known_s: f64, watch: &mut W) -> Result<f64, MethodError> {
         let high = self.movable.most();
         let low = vec![0; high.len()];
@@ -88,8 +88,8 @@ impl Around<'_, '_> {
         Ok(least_s.clamp(known_s, self.task.known))
     }
 
-    /// Lower bound on the iteration with circuits within a box until t; infinite if no circuits of the box fit the
-    /// ports.
+    /// Lower bound on the iteration time if the circuits until t are within a box; infinite if no circuits of the box
+    /// fit the ports.
     fn bound_s(&mut self, low: &[u32], high: &[u32]) -> f64 {
         let network = &self.task.evaluator.network;
         let most = self.movable.most();

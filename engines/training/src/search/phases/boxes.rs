@@ -68,7 +68,7 @@ impl MoveBox {
     }
 }
 
-/// The circuits of a schedule that carry over the iteration.
+/// Returns the carrying circuits of every link, for the whole iteration of a schedule.
 pub(super) fn lit_of(moving: &Moving, delay_s: f64) -> Lit {
     let around = moving.back_s + delay_s > moving.period_s;
     let back = if around { (moving.back_s - moving.period_s).min(0.0) } else { moving.back_s };

@@ -1,9 +1,9 @@
 //! Pattern search from guessed schedules, which gives the incumbent of the search over boxes.
 //!
 //! The search over boxes bisects ranges of instants. So it takes long to find schedules that are good only at one exact
-//! instant, such as schedules whose return costs time at both ends of the iteration. A change of one count, of two
-//! counts of a state, or of an instant by a step is kept if the iteration gets shorter; steps are halved when none
-//! does.
+//! instant, such as schedules whose return costs time at both ends of the iteration. The pattern search changes the
+//! circuit counts of one or two links in a state by 1, or an instant by a step. It keeps a change that makes the
+//! iteration shorter; if no change does, it halves the step.
 
 use super::boxes::{MoveBox, ReturnSide};
 use super::tree::Tree;
@@ -11,7 +11,7 @@ use super::{Aim, Moving};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Guesses reconfigure at this number of the last ends of transfers.
+/// Number of instants of the reconfiguration that guesses use: the last ends of transfers that have successors.
 const GUESSED_ENDS: usize = 6;
 /// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 const WORSE: f64 = 1.5;
@@ -45,8 +45,8 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
         Ok(())
     }
 
-    /// Guesses that begin with full circuits for ordered transfers and change to few circuits at the end of a transfer;
-    /// each guess is made with several moments of the return.
+    /// Returns guesses. In the first state, the decided links have as many circuits as fit; at the end of a transfer,
+    /// all of them change to 0 or to 1 circuit. Each guess is made with several instants of the return.
     fn guesses(&mut self) -> Vec<MoveBox> {
         let network = &self.task.evaluator.network;
         let most = self.movable.most();

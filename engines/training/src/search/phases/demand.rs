@@ -76,7 +76,8 @@ pub fn search_demand<W: Watch<Stepped>>(
     Ok(steps.best)
 }
 
-/// Counts of decided links, each with a lower bound on the value of its schedules, the best first.
+/// Circuit counts of the decided links to try, each with a lower bound on the value of schedules with these counts, the
+/// lowest bound first.
 fn estimated<W: Watch<Stepped>>(
     steps: &Steps<'_>,
     watch: &mut W,

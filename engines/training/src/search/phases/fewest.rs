@@ -1,4 +1,5 @@
-//! Minimum ports of two states, pod by pod: only the last transfers that get the remaining ports of a pod matter.
+//! Minimum ports of schedules with two states. Each pod is computed separately: the decided links use a given number of
+//! ports, and only the link that gets the remaining ports of the pod can give up circuits.
 
 use super::Moving;
 use super::boxes::MoveBox;

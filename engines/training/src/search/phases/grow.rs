@@ -1,8 +1,8 @@
 //! Pattern search for plans with more reconfigurations, starting from a plan with fewer.
 //!
-//! A state is split in two, and one of the two new states gets other circuits. From the best of these guesses, a change
-//! of a count, of two counts of a state, or of an instant (by a step or to the end of a transfer) is kept if the
-//! iteration gets shorter; steps are halved if no change helps.
+//! A state is split in two, and one of the two new states gets other circuits. From the best of these guesses, the
+//! circuit counts of one or two links in a state are changed by 1, or an instant is moved (by a step or to the end of a
+//! transfer). A change is kept if the iteration gets shorter; steps are halved if no change helps.
 
 use super::steps::{Course, Stepped, Steps, carrying};
 use super::{Aim, MoveTask};
@@ -24,15 +24,17 @@ const NEAR: usize = 10;
 const MOST_BETWEEN: u64 = 64;
 /// Maximum number of changing links for which all subsets are tried.
 const MOST_LINKS: usize = 4;
-/// Distances of the instants of a new state from the instant that it replaces, in dark times.
+/// A state that is inserted at an instant begins before, and ends after, this instant by one of these fractions of the
+/// dark time.
 const SPREAD: [f64; 5] = [0.02, 0.05, 0.1, 0.15, 0.25];
-/// Maximum number of states times transfers; above it a climb would take minutes.
+/// Maximum product of the numbers of states and tasks; above it a climb would take minutes.
 const MOST_WORK: usize = 100_000;
 /// Smallest step of instants, relative to the period, at which a climb ends.
 const FINEST: f64 = 1e-9;
-/// The same for a climb that only decides whether a change of a count shortens the iteration.
+/// Smallest step like [`FINEST`], for a climb that only decides whether a change of a circuit count shortens the
+/// iteration.
 const ROUGH: f64 = 1e-6;
-/// Relative gain below which no further round of changes of counts follows.
+/// If a round of changes of circuit counts gains less than this, relative to the period, no further round follows.
 const LEAST_GAIN: f64 = 1e-9;
 
 /// Searches for plans with at most `most` reconfigurations that are shorter than `task.known`, from a plan of that
@@ -239,7 +241,8 @@ impl Steps<'_> {
         splits
     }
 
-    /// Courses with one count changed by 1, or two counts of a state in opposite ways.
+    /// Courses in which, in one state, one link has one circuit more or fewer, or one link has one more and another one
+    /// fewer.
     fn recounted(&self, course: &Course) -> Vec<Course> {
         let most = self.movable.most();
         let mut next = Vec::new();

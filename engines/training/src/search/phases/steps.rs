@@ -1,4 +1,4 @@
-//! Several states of an iteration, and their value.
+//! Schedules with several states, and the evaluation of such schedules.
 
 use super::{Aim, Movable, MoveTask, MovedCircuits, Moving};
 use crate::plan::{PhaseEvent, Phases};
@@ -6,7 +6,8 @@ use crate::simulate::evaluate::{Evaluator, Lit, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Maximum number of steps of the bracketing of a period that depends on itself; each step at least halves the bracket.
+/// Maximum number of steps to find the shortest period that is at least the makespan for this period; each step at
+/// least halves the interval that contains this period.
 const HALVINGS: usize = 50;
 
 /// Several states of an iteration.

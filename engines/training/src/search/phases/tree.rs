@@ -22,8 +22,8 @@ const TRIED_WIDELY: u64 = 32;
 /// Accuracy to which the bound of a box is computed, as a fraction of the distance from the bound to the best plan.
 const ROUGH: f64 = 0.01;
 
-/// Maximum number of steps by which a makespan that depends on itself is bracketed; each step at least halves the
-/// bracket.
+/// Maximum number of steps to find the shortest period that is at least the makespan for this period. A step is a
+/// secant step, or a bisection if the secant step before it did not halve the interval that contains this period.
 const HALVINGS: usize = 60;
 
 /// An open box of schedules with its bound.

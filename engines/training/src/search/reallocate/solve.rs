@@ -42,7 +42,7 @@ const STALL: u32 = 25;
 pub struct ScheduledCircuits {
     /// The circuits with their makespan and ports.
     pub found: Circuits,
-    /// The schedule, if it has scheduled rates that no simulation gives.
+    /// The schedule, if the search itself chose its rates; `None` if a simulation of the circuits gives the schedule.
     pub trace: Option<Arc<Trace>>,
 }
 
@@ -59,7 +59,7 @@ pub struct Solved {
     pub kept: ScheduledCircuits,
     /// Lower bound on the makespan on these ports and at these rates, seconds.
     pub bound: f64,
-    /// Maximum number of circuits of every link worth trying.
+    /// Maximum number of circuits that the search tries on each link.
     pub caps: Vec<u32>,
 }
 
@@ -214,7 +214,7 @@ impl JobSearch<'_> {
 /// Watches the search for one job, whose plans and bounds do not apply to all jobs.
 struct LastSchedule<'w, W: Watch<Proposal>> {
     watch: &'w mut W,
-    /// The last schedule with scheduled rates.
+    /// The last schedule whose rates the search itself chose.
     scheduled: Option<(Circuits, Arc<Trace>)>,
 }
 
