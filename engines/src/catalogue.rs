@@ -180,7 +180,8 @@ pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
     named_kind!(kind, K => K::other_question(method), None)
 }
 
-/// Returns all built-in scenarios, by kind. Families of presets that are too large to be listed have further members.
+/// Returns all built-in scenarios, by kind. Some families of presets have further members, which are not listed because
+/// there are too many.
 pub fn presets() -> Vec<PresetInfo> {
     fn of<K: Variants>() -> Vec<PresetInfo> {
         let info = |preset: Preset| PresetInfo { kind: K::NAME, name: preset.name, help: preset.help };

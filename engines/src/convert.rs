@@ -1,5 +1,5 @@
-//! Scenarios made from plans of other kinds, through the kind-independent records of the core. No other module connects
-//! kinds.
+//! Scenarios made from plans of other kinds. Only this module connects kinds; the data of the plans passes through
+//! types of the core that no kind owns.
 
 use crate::subject::{AnyPlan, AnyScenario, Variants, any_scenario, unknown_kind};
 use lightbay_core::checked::SharedPlan;

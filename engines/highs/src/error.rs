@@ -1,4 +1,4 @@
-//! Errors of models and the solver, by the action that the caller can take.
+//! Errors of models and of the solver, with one variant for each way in which a caller can react.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -244,7 +244,7 @@ impl Model {
     }
 
     /// Sets the quadratic part of the objective from entries of Q in one triangle, `(column, row, value)`; entries of
-    /// the same place are added up. The objective has one half x'Qx, so that x^2 is an entry of 2.
+    /// the same place are added up. The objective contains one half x'Qx, so the term x^2 needs an entry of 2.
     pub fn set_quadratic(&mut self, entries: impl IntoIterator<Item = (u32, u32, f64)>) {
         let mut entries: Vec<(u32, u32, f64)> =
             entries.into_iter().map(|(one, other, value)| (one.min(other), one.max(other), value)).collect();

@@ -1,4 +1,4 @@
-//! Solves a model for a method, in a solver process if the program allows one, and converts all events of the solver
+//! Solves a model for a method, in a solver process if the program can start one, and converts all events of the solver
 //! into events of the run.
 
 use crate::conflict::{Conflict, conflict_of};

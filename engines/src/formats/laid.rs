@@ -1,5 +1,5 @@
-//! Switch command formats for kinds whose plans assign circuits to switch ports: the change is written as a change of
-//! the corresponding switch scenario.
+//! Switch command formats for kinds whose plans assign circuits to switch ports. The commands come from a
+//! `crossconnect` scenario with the same ports: they change the installed circuits to the circuits of the plan.
 
 use super::{Artifact, FormatInfo, SecondSubject, Subject, SubjectSort};
 use crate::crossconnect::files::exports::laid;
@@ -10,11 +10,11 @@ use lightbay_core::listed::{Lays, Listed as _};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 
-/// Name of the knob that selects the layer whose change is written.
+/// Name of the parameter that selects the layer whose circuits are set.
 const LAYER: &str = "layer";
-/// Maximum number of a layer.
+/// Maximum value of [`LAYER`].
 const MOST_LAYERS: i64 = 1 << 20;
-/// Number of layers that are tried if none is named; models have fewer layers.
+/// Number of layers that are tried if [`LAYER`] is not given; models have fewer layers.
 const SCANNED: u32 = 4096;
 
 /// Returns the switch command formats of a kind.

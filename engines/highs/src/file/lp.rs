@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::model::{Domain, Model, Row};
 use std::fmt::Write as _;
 
-/// Column of an LP file that is fixed at 1 and has the constant of the objective as its cost.
+/// Name of the column of an LP file that is fixed at 1 and has the constant of the objective as its cost.
 pub const CONSTANT: &str = "constant_term";
-/// Row of an LP file whose model has no rows.
+/// Name of the row that an LP file contains if the model has no rows.
 pub(super) const NO_ROW: &str = "r_none";
 /// Width in characters after which an expression continues on the next line: CBC and HiGHS read lines of a few hundred
 /// characters.

@@ -30,7 +30,8 @@ impl Highs {
         fine(unsafe { sys::Highs_passRowName(self.at(), row, name.as_ptr()) }, "name the row")
     }
 
-    /// Writes the model to a file, in the format its name ends with. Returns `true` if HiGHS gave no warning.
+    /// Writes the model to a file; the ending of the file's name selects the format. Returns `true` if HiGHS gave no
+    /// warning.
     pub fn write_model(&mut self, path: &str) -> Result<bool, Error> {
         let path = text(path)?;
         // SAFETY: a terminated string.

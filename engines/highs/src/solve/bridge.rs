@@ -123,7 +123,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         if self.maximise { new > old } else { new < old }
     }
 
-    /// Stores the first failure; only a refused plan, which is a defect, replaces an earlier stop.
+    /// Stores the error with which the solve ends: a stop only if no error is stored yet, any other error always,
+    /// because a refused plan is a defect that a stop must not hide.
     fn keep(&mut self, outcome: Result<(), MethodError>) {
         let Err(error) = outcome else { return };
         if self.failed.is_none() || !matches!(error, MethodError::Stopped(_)) {

@@ -38,8 +38,8 @@ pub struct VectorTask<'a> {
     pub rates: Rates,
     /// Maximum number of circuits that the search tries on each link.
     pub caps: &'a [u32],
-    /// `true` to search the relaxation (start times and sinks only) instead of the scenario itself: its
-    /// optimum is a bound for any rates.
+    /// `true` to search a relaxation instead of the scenario itself: only the sinks of the same directed link compete
+    /// with each other. The optimum of the relaxation is a lower bound for any rates.
     pub relaxed: bool,
     /// Maximum number of allocations to list.
     pub listed: u64,

@@ -182,9 +182,9 @@ impl Team {
         Ok(())
     }
 
-    /// Prepares the trading of ports after all jobs were planned alone. Replaces the present plan of a job by its plan
-    /// alone if the present plan is not better. If the present plans together do not fit the pods, replaces all of
-    /// them.
+    /// Prepares the trading of ports, after every job was planned on the ports that it brought. Replaces the present
+    /// plan of a job by its plan on the ports that it brought if the present plan is not better. If the present plans
+    /// together do not fit the pods, replaces all of them.
     pub fn restart(&mut self) {
         for member in &mut self.members {
             // A plan that does not improve on the plan without trade gives its ports back.

@@ -169,7 +169,7 @@ impl Configurations {
         stopped.map(|()| served)
     }
 
-    /// Circuits of every link that can help to beat a worst NCT.
+    /// Maximum number of circuits of every link that can help to get below a worst NCT.
     fn caps(&self, worst_nct: f64) -> Vec<u32> {
         // A link needs the largest cap of any configuration.
         let mut caps = vec![1; self.evaluators[0].network.links()];

@@ -2,9 +2,9 @@
 //!
 //! A box has a lowest and a highest allocation of decided circuits. The bound of the box is the makespan if every link
 //! has the maximum number of circuits that it can have while all other links have their minimum. This bound is valid
-//! because, at joint rates, more circuits never increase the makespan. Under joint rates a box is decided as soon as
-//! its open links compete with no other link for ports, because in this case, the highest counts of the open links are
-//! best for all of them.
+//! because, at joint rates, more circuits never increase the makespan. A link is open if its lowest and highest count
+//! differ. Under joint rates a box is decided as soon as the highest counts of all links fit the ports of every pod
+//! with open links, because these counts are then the best ones of the box.
 
 use super::{Split, State, cautious};
 use crate::search::circuits::Proposal;

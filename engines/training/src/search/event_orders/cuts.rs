@@ -197,11 +197,11 @@ impl View<'_> {
         Shortage { short, seen, row, questions }
     }
 
-    /// Returns the capacity violation at prices: each job has a worth per unit of work, each stretch between `points`
-    /// (and before the first and after the last) has a cost per unit of time, and the yield of a job in a stretch is at
-    /// most its worth minus the cost of the resources it uses there. The total worth of all jobs cannot exceed the
-    /// total of these costs and yields. The result is a Farkas row: the dual of the linear program over amounts, with
-    /// lengths as variables.
+    /// Returns the capacity violation for given prices: each job has a worth per unit of work, each stretch between
+    /// `points` (and before the first and after the last) has a cost per unit of time, and the yield of a job in a
+    /// stretch is at most its worth minus the cost of the resources it uses there. In feasible windows, the total worth
+    /// of all jobs is at most the total of these costs and yields. The row of the result states this, with the lengths
+    /// of stretches as variables; it is a Farkas row of the linear program over amounts.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
         let (mut short, mut seen) = (0.0, 0.0);

@@ -7,7 +7,8 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Minimum number of tasks of a resource for which a pass, which takes cubic time, checks whether to stop.
+/// A pass over a resource checks for a stop request if the resource has at least this many tasks, because the pass
+/// takes cubic time.
 const MANY: usize = 30;
 
 /// Minimum rise of a distance that counts: smaller rises would repeat rounds without moving the bound that is reported.

@@ -159,7 +159,8 @@ impl RateFlow {
         }
     }
 
-    /// The stretches reached by the last search, bounded by starts and ends of reached jobs.
+    /// Returns the stretches that the last search reached; adjacent ones are merged. Each begins and ends at a time
+    /// point of a job, if possible of a reached job.
     fn spans(&self, view: View<'_>, resource: &Resource, times: &[f64]) -> Vec<PointRange> {
         let mut spans = Vec::new();
         let mut stretch = 0;

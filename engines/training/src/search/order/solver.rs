@@ -31,8 +31,8 @@ pub(super) struct Point {
     pub sent: Vec<Vec<f64>>,
     /// Amount by which the makespan would be shorter if a task had one unit of volume less, for each task.
     pub worth: Vec<f64>,
-    /// Amount by which the makespan would be shorter with one more unit of length: before the first event, then in
-    /// every interval.
+    /// Price of a unit of length, before the first event and then in every interval: the amount by which the makespan
+    /// would be shorter if the rows of this interval contained one more unit of length.
     pub prices: Vec<f64>,
     /// The basis from which the program of a neighbouring order can start.
     pub standing: BasisRows,

@@ -19,8 +19,8 @@ use std::collections::BinaryHeap;
 /// Maximum number of allocations of decided links to try completely; above it, only allocations with the same count on
 /// every link are tried.
 const MOST_VECTORS: usize = 20_000;
-/// Maximum number of pods for which all combinations of exclusion are tried; if there are more pods, only two
-/// combinations are tried: all of these pods, or none.
+/// Maximum number of optional pods for which every subset is tried as the set of pods whose links exclude each other;
+/// if there are more pods, only all of them and none of them are tried.
 const MOST_PODS: usize = 5;
 /// Relative margin for rounding at the end of a transfer: without the margin, the last bit of a transfer could wait
 /// until its circuits are set again.

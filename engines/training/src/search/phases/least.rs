@@ -1,10 +1,11 @@
 //! Lower bound on the ports for any number of reconfigurations and any dark time.
 //!
-//! If every decided link has its peak number of circuits all the time, every start and end is at least as early. A pod
-//! needs the ports for each of its links at the peak number of circuits of this link, and enough ports for its last
-//! transfers alone. For every moment, the pod must carry the transfers that start at or after this moment in the time
-//! from this moment to the end, on circuits that occupy ports while they carry. The minimum over all peaks with which
-//! the iteration ends in time is a bound.
+//! If every decided link has its peak number of circuits all the time, every start and end is at least as early. Then
+//! the ports of a pod are at least the largest of three numbers: the ports of one decided link at its peak, for any
+//! such link; the ports with which the last transfers of the pod alone end in time; and, for any moment, the ports that
+//! are needed to carry all transfers that start at or after this moment between this moment and the end. The sum over
+//! the pods is a bound for these peaks, and its minimum over all peaks with which the iteration ends in time is a bound
+//! for all plans.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};

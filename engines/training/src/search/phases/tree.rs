@@ -1,7 +1,7 @@
 //! Branch and bound over boxes of schedules, best bound first. One tree contains both positions of the return.
 //!
-//! The bound of a box is its makespan when every link carries, at every moment, the most that any schedule of the box
-//! lets it carry. A box is split where the split raises the bounds of the two halves most.
+//! The bound of a box is the makespan if every link has, at every moment, the maximum number of carrying circuits that
+//! it has in any schedule of the box. A box is split where the split raises the bounds of the two halves most.
 
 use super::boxes::{Instants, MoveBox, ReturnSide};
 use super::{Aim, Movable, MoveProof, MoveTask, MovedCircuits as _, Moving};
