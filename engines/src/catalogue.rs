@@ -27,7 +27,7 @@ pub struct KindInfo {
     pub objective: ObjectiveInfo,
     /// Method that is used if no method is named, unless the scenario suggests another method.
     pub default_method: &'static str,
-    /// Quick method whose plan screens show before the first solve; empty for none.
+    /// Name of a quick method; screens show its plan before the first solve. Empty for none.
     pub preview_method: &'static str,
 }
 

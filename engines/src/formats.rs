@@ -80,7 +80,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
     formats
 }
 
-/// Returns the formats that a kind declares; the formats that every kind has are missing.
+/// Returns the formats that a kind declares, without the formats that every kind has.
 fn own_exporters(kind: &str) -> Vec<FormatInfo> {
     named_kind!(kind, K => K::exporters(), Vec::new())
 }

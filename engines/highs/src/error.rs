@@ -14,7 +14,7 @@ pub enum Error {
     /// The quadratic part of the objective is not convex, or the model also has integer columns.
     #[error("the quadratic objective cannot be solved: {0}")]
     Quadratic(String),
-    /// An array does not have one value per column or row.
+    /// The length of an array differs from the number of columns or rows.
     #[error("'{what}' has {found} values, but needs {wanted}")]
     Length {
         /// Name of the array.

@@ -85,7 +85,7 @@ pub enum SolverEvent {
         objective: f64,
         /// Values of the point.
         values: Vec<f64>,
-        /// Heuristic or step that found the point, as the solver's own letter; see [`source_words`].
+        /// The solver's letter for the heuristic or step that found the point; see [`source_words`].
         source: char,
     },
     /// Whether the start was used.

@@ -35,7 +35,7 @@ pub trait Modelled<K: Kind>: Send + Sync {
 
 /// A kind whose methods may be exported as models.
 pub trait Models: Kind {
-    /// Returns the methods of the kind whose problem is one model, which other solvers can solve.
+    /// Returns those methods of the kind that solve one model; other solvers can then solve this model too.
     fn models() -> Vec<Arc<dyn Modelled<Self>>> {
         Vec::new()
     }

@@ -71,7 +71,7 @@ pub struct Solution {
     pub status: Status,
     /// The best feasible point, one value per column, if there is one.
     pub values: Option<Vec<f64>>,
-    /// Objective of the best feasible point, as the model defines the objective.
+    /// Objective of the best feasible point, in the sense of the model and including its constant.
     pub objective: Option<f64>,
     /// Bound that no point can beat; for a linear program solved to the end, this is the objective.
     pub bound: Option<f64>,

@@ -2,8 +2,8 @@
 //!
 //! HiGHS fixes the given integer values and solves for the remaining columns before the actual search. HiGHS would also
 //! fix a value outside the bounds of its column, and solving for the remaining columns takes seconds without benefit if
-//! few values are given. This module therefore rejects starts with such a value and starts with few values, with a
-//! reason.
+//! few values are given. If a start contains such a value, or too few values, this module therefore rejects it and
+//! gives the reason.
 
 use crate::model::{Domain, Model};
 use crate::solution::Start;

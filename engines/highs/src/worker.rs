@@ -60,8 +60,8 @@ impl Launcher {
 
     /// Puts every solver process into its own process group, so that signals from the keyboard and job control of the
     /// shell do not reach it. Use this for a parent that handles these signals itself and that suspends its solver
-    /// processes before it is suspended. In the process group of the parent, solver processes stop and continue
-    /// together with the parent.
+    /// processes before it is suspended. Without this setting, solver processes belong to the process group of the
+    /// parent, and stop and continue together with the parent.
     #[must_use]
     pub fn own_group(self) -> Self {
         Self { own_group: true, ..self }

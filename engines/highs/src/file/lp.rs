@@ -2,8 +2,8 @@
 //!
 //! CBC reads the short names of sections (`bin`, `gen`, `semi`) as variables and silently drops a constant in the
 //! objective; GLPK rejects both. So sections have their long names and are never empty, the constant is the cost of a
-//! column fixed at 1, the objective and the rows have at least a term, and columns under `Binaries` have no bounds. The
-//! objective names every column, even those without cost, so that readers number the columns as in the model.
+//! column fixed at 1, the objective and the rows have at least one term, and columns under `Binaries` have no bounds.
+//! The objective names every column, even those without cost, so that readers number the columns as in the model.
 
 use super::NameMap;
 use crate::error::Error;

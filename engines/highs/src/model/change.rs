@@ -3,7 +3,8 @@
 use super::{Column, Model, Row};
 
 impl Model {
-    /// Adds coefficients of columns to rows: for each row, its columns in ascending order.
+    /// Adds coefficients to rows. `added` has, for each row, its new columns in ascending order, with their
+    /// coefficients.
     pub(crate) fn insert_all(&mut self, added: &[Vec<(Column, f64)>]) {
         let count: usize = added.iter().map(Vec::len).sum();
         let mut indices = Vec::with_capacity(self.indices.len() + count);

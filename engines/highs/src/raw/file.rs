@@ -9,9 +9,9 @@ use std::ptr;
 
 /// Columns and rows in conflict, each with the bounds that take part.
 pub struct Subsystem {
-    /// Position of each column, and which of its bounds take part, as constants of HiGHS.
+    /// Position of each column, and the constant of HiGHS that says which of its bounds take part.
     pub columns: Vec<(u32, i32)>,
-    /// Position of each row, and which of its bounds take part.
+    /// Position of each row, and the constant of HiGHS that says which of its bounds take part.
     pub rows: Vec<(u32, i32)>,
 }
 

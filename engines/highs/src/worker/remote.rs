@@ -53,8 +53,8 @@ pub enum HelperError {
 /// Result of a solve in a solver process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    /// Result of the solver. If the solver process was killed: the best point of its messages, with status
-    /// `Interrupted`.
+    /// Result of the solver. If the solver process was killed, this is the best point that its messages contained, with
+    /// status `Interrupted`.
     pub solution: Solution,
     /// How the solver process ended, in words, if this was unexpected.
     pub accident: Option<String>,

@@ -60,7 +60,7 @@ fn die_with_the_parent() {
     }
 }
 
-/// Sets the name in process lists, which otherwise could be the name of a link through which the program was started.
+/// Sets the name in process lists, which otherwise could be the name of a symbolic link to the program.
 fn take_a_name() {
     #[cfg(target_os = "linux")]
     {
@@ -69,7 +69,8 @@ fn take_a_name() {
 }
 
 /// Ignores Ctrl-C and hang-ups, which reach all processes of a terminal. The parent stops the run properly and then
-/// ends the solver process. A write beyond the file size limit must fail instead of killing the process.
+/// ends the solver process. Also ignores the signal for the file size limit, so that a write beyond this limit fails
+/// instead of killing the process.
 fn ignore_signals() {
     unsafe extern "C" {
         fn signal(number: std::ffi::c_int, handler: usize) -> usize;

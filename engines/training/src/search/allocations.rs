@@ -34,7 +34,8 @@ pub const BOXES: u64 = 200_000;
 pub struct VectorTask<'a> {
     /// The scenario, prepared for evaluation.
     pub evaluator: &'a Evaluator,
-    /// Rate rule: fair, or joint if the path model is exact at joint rates (otherwise set `relaxed`).
+    /// Rate rule: fair rates, or joint rates if the path model is exact for them. If it is not, set `relaxed` to get a
+    /// bound for joint rates.
     pub rates: Rates,
     /// Maximum number of circuits that the search tries on each link.
     pub caps: &'a [u32],

@@ -111,7 +111,7 @@ pub struct MoveTask<'a> {
     pub aim: Aim,
     /// Best known value of the objective.
     pub known: f64,
-    /// Distance of plan and bound at which the search ends.
+    /// The search ends when the value of the best plan minus the bound is at most this number.
     pub close: f64,
     /// Maximum number of boxes to evaluate.
     pub boxes: u64,

@@ -19,8 +19,8 @@ impl<F: FnMut(&[u32]) -> Option<f64>> Worth for F {
 /// Climbs from `x`, whose makespan is given, to a local optimum of (makespan, ports); returns the makespan of the
 /// optimum.
 ///
-/// Moves: all free ports at once; one circuit more on a link, taken from one link at every pod that overflows, after
-/// which free ports are filled again; one circuit fewer on a link.
+/// Moves: fill all free ports at once; add a circuit to a link, remove one from another link at every pod that then has
+/// too few ports, and fill free ports again; remove a circuit from a link.
 pub fn polish(limits: PortLimits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut impl Worth) -> f64 {
     let mut climb =
         Climb { limits, best: rank(makespan, limits.budget.total(x)), makespan, free: Vec::new() };

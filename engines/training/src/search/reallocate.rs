@@ -1,10 +1,11 @@
 //! Several jobs on one set of pods: which job has spare ports, and which job gains most from them (DELTA Fig. 10 and
 //! beyond; docs/methods/training.md, section 12).
 //!
-//! Every job is first planned on the ports that it brought, with the fewest ports that keep its makespan. Ports left in
-//! a pod may go to another job in that pod. Among the jobs that would get faster with these ports, the job with the
-//! largest gain in weighted NCT per port gets these ports first, again with the minimum number of ports that keeps its
-//! new makespan. This repeats until no job gains. No job ever gives ports that it needs.
+//! Every job brings ports of its own to the pods in which it lies. It is first planned on these ports, with the fewest
+//! ports that keep its makespan. Ports left in a pod may go to another job in that pod. Among the jobs that would get
+//! faster with these ports, the job with the largest gain in weighted NCT per port gets these ports first, again with
+//! the minimum number of ports that keeps its new makespan. This repeats until no job gains. No job ever gives ports
+//! that it needs.
 
 mod carry;
 mod ledger;

@@ -86,7 +86,8 @@ impl Line {
 pub struct Priced {
     /// Cost per unit of time in the stretch.
     pub cost: f64,
-    /// Yield of each job per unit of its window in the stretch.
+    /// Yield of each job per unit of its window in the stretch: its worth minus the prices of the resources that it
+    /// uses, or 0 if this is negative.
     pub yields: Vec<f64>,
 }
 
@@ -197,11 +198,10 @@ impl View<'_> {
         Shortage { short, seen, row, questions }
     }
 
-    /// Returns the capacity violation for given prices: each job has a worth per unit of work, each stretch between
-    /// `points` (and before the first and after the last) has a cost per unit of time, and the yield of a job in a
-    /// stretch is at most its worth minus the cost of the resources it uses there. In feasible windows, the total worth
-    /// of all jobs is at most the total of these costs and yields. The row of the result states this, with the lengths
-    /// of stretches as variables; it is a Farkas row of the linear program over amounts.
+    /// Returns the capacity violation for given prices: `worth` has the worth of a unit of work of each job, and
+    /// `stretches` has the cost of each stretch (before, between and after `points`) per unit of time. In feasible
+    /// windows, the total worth of all jobs is at most the total of all costs and yields. The row of the result states
+    /// this, with the lengths of stretches as variables; it is a Farkas row of the linear program over amounts.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
         let (mut short, mut seen) = (0.0, 0.0);

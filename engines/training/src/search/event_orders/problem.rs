@@ -1,4 +1,5 @@
-//! Fixed circuits as a problem of time points, which are the starts and ends of the windows of contended tasks.
+//! The scheduling problem on fixed circuits, in which only time points are unknown: the starts and ends of the windows
+//! of contended tasks.
 //!
 //! A contended task has a window: it is served between two time points, at any rates. Tasks without competition only
 //! add to the distances between the windows of others. Times whose best values differ by a constant share one variable.

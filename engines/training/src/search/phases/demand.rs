@@ -16,8 +16,8 @@ use lightbay_core::watch::Watch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Maximum number of allocations of decided links to try completely; above it, only allocations with the same count on
-/// every link are tried.
+/// Up to this number of allocations of the decided links, all of them are tried; if there are more, only those with the
+/// same count on every link.
 const MOST_VECTORS: usize = 20_000;
 /// Maximum number of optional pods for which every subset is tried as the set of pods whose links exclude each other;
 /// if there are more pods, only all of them and none of them are tried.

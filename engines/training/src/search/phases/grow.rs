@@ -10,14 +10,14 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeSet;
 
-/// Maximum number of reconfigurations up to which states are split: on all built-in jobs, further reconfigurations
-/// shortened the iteration less.
+/// States are split until there are this many reconfigurations: on all built-in jobs, each further one shortened the
+/// iteration by less.
 const GROWN: u32 = 4;
 /// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 pub(super) const WORSE: f64 = 1.02;
 /// Number of guesses to improve.
 pub(super) const CLIMBED: usize = 12;
-/// States are split near this number of the last ends of transfers.
+/// Number of ends of transfers near which states are inserted: the last ones of the iteration.
 const NEAR: usize = 10;
 /// Maximum number of states to try between two given states; if there are more, only states are tried in which every
 /// link has its count of one of the two given states.

@@ -74,8 +74,8 @@ impl Movable {
         }
     }
 
-    /// Writes the maximum number of circuits of every link in any state with decided counts within `low..=high` to
-    /// `out`; `None` if some pod has too few ports for `low`.
+    /// Writes to `out`, for every link, its maximum number of circuits over all states whose decided counts are within
+    /// `low..=high`; `None` if some pod has too few ports for `low`.
     pub fn widest(&self, network: &Network, low: &[u32], high: &[u32], out: &mut Vec<u32>) -> Option<()> {
         let budget = &network.budget;
         let mut free: Vec<i64> =
@@ -110,7 +110,7 @@ impl Movable {
         }
     }
 
-    /// Ports of a pod; `None` for mirrors.
+    /// Number of ports of a pod; `None` for a mirror pod, which has no port limit.
     pub fn ports(&self, pod: usize) -> Option<u32> {
         self.ports[pod]
     }

@@ -15,8 +15,8 @@ const HALVINGS: usize = 50;
 pub struct Stepped {
     /// Circuits of every link, by state.
     pub states: Vec<Vec<u32>>,
-    /// Moments at which the states begin, ascending, seconds. The first is 0, or negative by at most the dark time if
-    /// the return is before the end of the iteration.
+    /// Moments at which the states begin, ascending, seconds. The first is 0, or, if the return is before the end of
+    /// the iteration, between minus the dark time and 0.
     pub from_s: Vec<f64>,
     /// Time of one iteration, seconds.
     pub period_s: f64,

@@ -304,8 +304,8 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         Ok(())
     }
 
-    /// Instants of the reconfiguration worth trying: midpoint and ends of the range, and ends of transfers in the first
-    /// state.
+    /// Instants to try for the reconfiguration: midpoint and ends of its range, and ends of transfers if the circuits
+    /// stay in the first state.
     pub(super) fn moments(&mut self, fixed: &MoveBox, widely: bool) -> Vec<f64> {
         let [early, late] = fixed.instants[0];
         let network = &self.task.evaluator.network;

@@ -13,14 +13,14 @@ use super::{Aim, MoveTask, Moving};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Circuits may change at this number of the last ends of transfers.
+/// Maximum number of ends of transfers that are tried as instants: the last ends of transfers with successors.
 const INSTANTS: usize = 14;
-/// Maximum number of first states to try completely; above it, only states near the first state of the best plan with
-/// one reconfiguration are tried.
+/// Up to this number of possible first states, all of them are tried; if there are more, only those near the first
+/// state of the best plan with one reconfiguration.
 const MOST_STATES: usize = 5_000;
 /// Maximum number of decided links; with more links, there are too many ways to assign the links to the two instants.
 const MOST_DECIDED: usize = 6;
-/// Maximum number of schedules that are evaluated for the shortest iteration, which takes seconds on the largest
+/// Maximum number of schedules that are evaluated for the shortest iteration; this takes seconds on the largest
 /// built-in jobs.
 const GUESSES: u64 = 30_000;
 /// Times of an early return before the end of the iteration, as fractions of the dark time.
@@ -126,8 +126,8 @@ impl Steps<'_> {
         EARLY.iter().map(|share| -share * delay_s).collect()
     }
 
-    /// Counts of decided links at the start: all counts that fit the ports, or counts near the first counts of the best
-    /// plan with one reconfiguration.
+    /// Circuit counts of the decided links at the start of the iteration: all counts that fit the ports, or counts near
+    /// the first counts of the best plan with one reconfiguration.
     fn first_states(&self, known: Option<&Vec<u32>>) -> Vec<Vec<u32>> {
         let most = self.movable.most();
         let network = &self.task.evaluator.network;
@@ -155,8 +155,9 @@ impl Steps<'_> {
         states
     }
 
-    /// Returns the last ends of transfers with successors on these circuits, ascending; empty if the iteration ends too
-    /// late.
+    /// Returns the instants to try after the first state `first`, ascending: the last ends of transfers with successors
+    /// and, for the shortest iteration, also the times one dark time before these ends and before the starts of last
+    /// transfers. Empty if the iteration ends too late.
     fn instants(&mut self, first: &[u32]) -> Vec<f64> {
         let network = &self.task.evaluator.network;
         let mut state = Vec::new();
