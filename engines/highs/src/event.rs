@@ -54,7 +54,7 @@ pub struct MipProgress {
     pub incumbent: Option<f64>,
     /// Bound on the objective of the model that no point can beat.
     pub bound: Option<f64>,
-    /// Number of nodes done.
+    /// Number of processed nodes.
     pub nodes: u64,
     /// Number of LP iterations.
     pub lp_iterations: u64,

@@ -2,9 +2,9 @@
 //! read in the same way. HiGHS reads both.
 //!
 //! Names in such files cannot contain spaces or special characters, so this module rewrites the names of the model, and
-//! a [`NameMap`] restores them. The formats lose a few details: numbers of MPS files keep 15 digits, rows without
-//! bounds are left out, and the LP format writes a row with two bounds as two rows and the constant of the objective as
-//! a column; [`NameMap::restore`] undoes the last two.
+//! a [`NameMap`] restores them. The formats lose a few details: numbers in MPS files have only 15 digits, and rows
+//! without bounds are left out. The LP format writes a row with two bounds as two rows, and the constant of the
+//! objective as a column; [`NameMap::restore`] undoes these two changes.
 
 mod lp;
 
@@ -37,7 +37,7 @@ impl ModelFormat {
     }
 }
 
-/// A name in a file and the words it represents.
+/// A name in a file and the name in the model that it replaces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Name {
     /// The name in the file.
@@ -46,7 +46,7 @@ pub struct Name {
     pub words: String,
 }
 
-/// Maps the names in a file to the names of the model, in the order of its columns and rows.
+/// Maps the names in a file to the names in the model; columns and rows are in the order of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameMap {
     /// Names of the columns.

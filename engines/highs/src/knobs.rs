@@ -3,7 +3,8 @@
 use crate::options::{OptionValue, Options};
 use lightbay_core::param::{Effect, ParamInfo, Params};
 
-/// Absolute gap at which a search with objective zero ends.
+/// Absolute gap at which a tree search ends. It decides only if the objective is near zero; otherwise the relative gap
+/// does.
 const ABSOLUTE_GAP: f64 = 1e-9;
 
 /// Returns the parameters of the solver, to be added to the parameters of the method itself.

@@ -39,8 +39,7 @@ pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     }
 }
 
-/// Returns the problem with a file that is given for import although it may be a scenario or plan, or whose format is
-/// unknown.
+/// Returns the problem with a file that is given for import but may be a scenario or plan, or has an unknown format.
 pub(crate) fn no_import(content: &[u8]) -> Problem {
     let format = unpacked_head(content).map_or(Format::Unknown, |head| detect(&head));
     match format {

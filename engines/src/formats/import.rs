@@ -268,7 +268,7 @@ enum Files<'a> {
     Streamed(&'a [FileSource]),
 }
 
-/// Reads a format that streams.
+/// Imports files of a format that streams.
 fn streamed(
     info: &FormatInfo,
     sources: &[FileSource],

@@ -25,8 +25,8 @@ pub(crate) use vectors::{Odometer, Vectors};
 /// number.
 pub const LISTED: u64 = 100_000;
 
-/// Maximum number of boxes that are evaluated.
-/// If this limit ends the search, the bound of the open boxes holds.
+/// Maximum number of boxes that are evaluated. If this limit ends the search, the result has the minimum bound of the
+/// open boxes.
 pub const BOXES: u64 = 200_000;
 
 /// Input of the search.
@@ -115,7 +115,7 @@ fn cautious(bound: f64) -> f64 {
     bound * (1.0 - 1e-12)
 }
 
-/// State that both searches share.
+/// State of a search, used for listed allocations and for boxes.
 struct State<'a, W: Watch<Proposal>> {
     best: Option<Circuits>,
     improved: bool,

@@ -110,7 +110,7 @@ impl BoxSearch<'_, '_> {
     }
 }
 
-/// Searches all boxes; returns the bound at the end and whether boxes were left.
+/// Searches all boxes. Returns the final bound, and `true` if a limit ended the search before all boxes were evaluated.
 pub(super) fn search<W: Watch<Proposal>>(
     split: &Split<'_>,
     state: &mut State<'_, W>,

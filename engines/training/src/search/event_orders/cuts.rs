@@ -254,8 +254,8 @@ impl View<'_> {
         Shortage { short, seen, row, questions }
     }
 
-    /// Returns the length of a window between two points: a linear upper bound, the true length, and the points that
-    /// define it.
+    /// Returns, for the part of the window of `job` between the points `from` and `to`: a linear upper bound on its
+    /// length, its true length, and the two points that determine the true length.
     fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, PointRange) {
         // The part of a window between two points is at most as long as the window, and at most as long as the distance
         // from either start to either end. All of these bounds are valid; the one with the smallest value at the

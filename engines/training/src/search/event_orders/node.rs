@@ -28,8 +28,8 @@ const PATIENCE: usize = 3;
 /// Minimum rise of the bound in a round: smaller rises come only from rounding and weak rows.
 const LEAST_PROGRESS: f64 = 1e-7;
 
-/// Further distances are added as rows only while the program has at most this number of rows. The dictionary is dense:
-/// its memory and the work of a pivot grow with its rows.
+/// Violated distances are added as rows only while the program has fewer rows than this. The dictionary is dense: its
+/// memory and the work of a pivot grow with its rows.
 const MOST_ROWS: usize = 3_000;
 
 /// Maximum number of pivots between two rounds. The dual simplex may stop at any pivot: its value is a valid bound.

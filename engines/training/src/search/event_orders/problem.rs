@@ -206,7 +206,7 @@ struct Contracted {
     tail: Vec<f64>,
     /// Minimum delays between tasks, each as `(before, after, delay)`.
     arcs: Vec<(u32, u32, f64)>,
-    /// Length of the longest path of all.
+    /// Length of the longest path from the start to the end of the iteration.
     length: f64,
 }
 

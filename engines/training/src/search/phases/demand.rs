@@ -19,8 +19,8 @@ use std::collections::BinaryHeap;
 /// Up to this number of allocations of the decided links, all of them are tried; if there are more, only those with the
 /// same count on every link.
 const MOST_VECTORS: usize = 20_000;
-/// Maximum number of optional pods for which every subset is tried as the set of pods whose links exclude each other;
-/// if there are more pods, only all of them and none of them are tried.
+/// If links exclude each other in pods that have enough ports, fewer ports may be needed. Up to this number of such
+/// pods, exclusion is tried in every subset of them; if there are more, only in all or none of them.
 const MOST_PODS: usize = 5;
 /// Relative margin for rounding at the end of a transfer: without the margin, the last bit of a transfer could wait
 /// until its circuits are set again.

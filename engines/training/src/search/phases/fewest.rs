@@ -8,8 +8,8 @@ use lightbay_core::watch::Watch;
 
 impl<W: Watch<Moving>> Tree<'_, '_, W> {
     /// Minimum number of ports with which schedules of a box end by `limit_s`: a lower bound for a box, exact for a
-    /// single schedule, and infinite if none ends by then. Needs the circuits of the states in the work area, and
-    /// lowers the circuits of links that get the remaining ports to the minimum.
+    /// single schedule, and infinite if none ends by then. Needs the circuits of the states in `self.work`, and lowers
+    /// the circuits of links that get the remaining ports to the minimum.
     #[expect(clippy::needless_range_loop, reason = "a pod is an index of several lists")]
     pub(super) fn fewest(&mut self, what: &MoveBox, limit_s: f64) -> f64 {
         let (network, model) = (&self.task.evaluator.network, &self.task.evaluator.model);

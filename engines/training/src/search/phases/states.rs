@@ -1,4 +1,5 @@
-//! Links whose circuits are decided in every state, and links that get the remaining ports.
+//! Links whose circuits a search decides in every state (*decided links*, with *decided counts* of circuits), and links
+//! that get the remaining ports.
 
 use super::MoveTask;
 use crate::model::network::Network;

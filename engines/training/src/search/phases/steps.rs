@@ -188,7 +188,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Returns the decided counts of a plan.
+    /// Returns the circuit counts of the decided links of a plan, and the start times of its states.
     pub fn course(&self, plan: &Stepped) -> Course {
         let decided =
             |state: &Vec<u32>| self.movable.decided.iter().map(|link| state[*link]).collect::<Vec<u32>>();
@@ -208,8 +208,8 @@ impl<'a> Steps<'a> {
         self.looked < self.task.boxes
     }
 
-    /// Evaluates a schedule of decided counts and keeps the schedule if it is the best so far. Returns the value of the
-    /// schedule if it is below the best value times [`Steps::stretch`].
+    /// Evaluates the schedule with the given circuit counts of the decided links, and keeps the schedule if it is the
+    /// best so far. Returns the value of the schedule if it is below the best value times [`Steps::stretch`].
     ///
     /// # Errors
     /// The reason to stop.

@@ -1,4 +1,4 @@
-//! Branch and bound over boxes of allocations for the fewest ports within a makespan.
+//! Branch and bound over boxes of allocations for the fewest ports with which the makespan is at most a given limit.
 //!
 //! More circuits never lengthen an iteration under joint rates, so if an allocation keeps the makespan, every
 //! allocation with more circuits also keeps it. A box has a lowest and a highest allocation. A box holds an allocation
@@ -80,7 +80,8 @@ impl PortSearch<'_> {
     }
 }
 
-/// Minimises the ports of `best` within `limit_s` seconds; returns `true` if no allocation has fewer ports.
+/// Minimises the ports of `best` while its makespan is at most `limit_s`. Returns `true` if it is proven that no such
+/// allocation has fewer ports.
 ///
 /// # Errors
 /// The reason to stop.
