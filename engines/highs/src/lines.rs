@@ -37,7 +37,7 @@ pub enum Line {
     Figures(DisplayLine),
 }
 
-/// The figures in a line of the tree search.
+/// The figures in a log line of the tree search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisplayLine {
     /// Letter of the heuristic or step that found the announced point; a space if the line announces no point.

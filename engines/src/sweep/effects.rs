@@ -100,7 +100,7 @@ impl Sweep {
         reason.or_else(|| self.never(name))
     }
 
-    /// Returns a problem for values of a scenario axis that describe the same problem.
+    /// Reports values of a scenario axis between which the methods see no difference.
     fn alike(&self, at: usize, axis: &Axis) -> Problems {
         let mut problems = Problems::new();
         for scenario in 0..self.scenarios.len() {

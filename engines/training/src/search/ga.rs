@@ -27,7 +27,7 @@ pub struct GaSettings {
     pub population: u32,
     /// Number of best individuals that survive unchanged.
     pub elites: u32,
-    /// Tournament size: number of individuals of which a parent is the best.
+    /// Tournament size: each parent is the best of this many random individuals.
     pub tournament: u32,
     /// Probability that a child has two parents.
     pub crossover: f64,

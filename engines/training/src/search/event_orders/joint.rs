@@ -113,7 +113,7 @@ pub fn serve<W: Watch<Proposal>>(
     Ok(Some((Service { jobs, times, amount, stretch: 1.0 / (1.0 - undone).max(1e-9) }, shortage)))
 }
 
-/// The capacity violation at the multipliers of the program.
+/// Returns the capacity violation that the multipliers of the program prove.
 fn prices(
     view: View<'_>,
     resources: &[&Resource],

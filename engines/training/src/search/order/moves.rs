@@ -1,11 +1,11 @@
 //! Moves of events, evaluated by the prices of a solved program.
 //!
 //! Events that coincide in a solution can be reordered without losing that solution, because the interval between them
-//! has length 0 in both orders. Prices show whether a move can gain. An interval of a new order has a price per length
-//! that follows from the prices of its neighbours. Each task that runs in the new interval earns the worth (dual value)
-//! of the volume that it can send there within the limits of circuits and NICs. If no new interval earns more than its
-//! price, the dual solution stays feasible for the new order and no schedule of that order is shorter: the move is
-//! discarded without solving a program.
+//! has length 0 in both orders. Prices show whether a move can make the schedule shorter. An interval of a new order
+//! has a price per length that follows from the prices of its neighbours. Each task that runs in the new interval earns
+//! the worth (dual value) of the volume that it can send there within the limits of circuits and NICs. If no new
+//! interval earns more than its price, the dual solution stays feasible for the new order and no schedule of that order
+//! is shorter: the move is discarded without solving a program.
 
 use super::competition::Competition;
 use super::events::EventOrder;

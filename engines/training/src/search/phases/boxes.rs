@@ -33,9 +33,9 @@ impl MoveBox {
         self.low == self.high
     }
 
-    /// Maximum number of circuits of each link that carry at every moment in any schedule of the box, given the maximum
-    /// circuits of the two states. For a box with a single schedule, this number is exact. `period_s` matters only for
-    /// returns before the end.
+    /// Maximum number of carrying circuits of each link, at every moment and over all schedules of the box, given the
+    /// maximum circuits of the two states. For a box with a single schedule, this number is exact. `period_s` matters
+    /// only for returns before the end.
     pub fn lit(&self, delay_s: f64, states: [&[u32]; 2], period_s: f64, out: &mut Lit) {
         let [[go_first, go_last], [back_first, back_last]] = self.instants;
         let second_from = go_first + delay_s;

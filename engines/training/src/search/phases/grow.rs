@@ -270,7 +270,8 @@ impl Steps<'_> {
         next
     }
 
-    /// Courses with an instant shifted by a step or to the next end of a transfer, or all later instants shifted.
+    /// Courses in which one instant is moved by a step or to the next or previous end of a transfer, or in which this
+    /// instant and all later ones are moved by a step.
     fn retimed(&mut self, course: &Course, step: f64) -> Vec<Course> {
         let mut next = Vec::new();
         let ends = self.ends(course);

@@ -57,7 +57,8 @@ impl Movable {
         self.decided.iter().map(|link| self.caps[*link]).collect()
     }
 
-    /// All counts of decided links, each at least 1; `None` if there are more than `limit`.
+    /// All combinations of circuit counts of the decided links, with at least 1 circuit on each link; `None` if there
+    /// are more than `limit`.
     pub fn vectors(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         let most = self.most();
         let all = most.iter().map(|most| *most as usize).try_fold(1_usize, usize::checked_mul);
