@@ -1,10 +1,11 @@
-//! Writes a large model as part of a run: a stop interrupts it, and the run reports its progress.
+//! Progress and stops while a run writes a large model: a stop interrupts the writing, and the run reports how many
+//! parts are written.
 
 use crate::event::{EventBody, SolverStats};
 use crate::method::MethodError;
 use crate::watch::Watch;
 
-/// Name that the run reports as the stage of its solver while the model is built.
+/// Name of the solver stage that a run reports while it writes the model.
 pub const STAGE: &str = "building the model";
 
 /// Counts the parts of a model as they are written, and reports the progress.
@@ -21,7 +22,7 @@ pub struct Building<'w, W: Watch> {
 
 impl<'w, W: Watch> Building<'w, W> {
     /// Starts a model of which no part is written yet. `unit` names the parts of the model (`rows`); `total` is the
-    /// number of parts, if known; the run reports its progress at regular intervals.
+    /// number of parts, if known. The run reports its progress after every `every` parts.
     pub const fn new(watch: &'w mut W, unit: &'static str, total: Option<u64>, every: u64) -> Self {
         Self { watch, unit, total, every, said: 0 }
     }

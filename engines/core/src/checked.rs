@@ -170,7 +170,7 @@ impl Verdict {
         }
     }
 
-    /// Creates a verdict of a plan that breaks rules, so that its bound is not judged.
+    /// Creates the verdict on a plan that breaks rules. The verdict does not judge the bound of such a plan.
     pub const fn refused(violations: Vec<Violation>) -> Self {
         Self { violations, bound: BoundTrust::None, verified: None, wider: None, remarks: Vec::new() }
     }
@@ -246,8 +246,8 @@ impl<K: Kind> Checked<K> {
         &self.remarks
     }
 
-    /// Returns the same checked plan with another name for plan and scenario. No rule depends on the name alone, so the
-    /// plan stays checked.
+    /// Returns the same checked plan and its scenario under another name. No rule depends on the name, so the plan
+    /// stays checked.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
         let mut plan = self.plan.clone();
@@ -305,7 +305,8 @@ mod sealed {
     impl<K: crate::kind::Kind> Sealed for super::Checked<K> {}
 }
 
-/// A checked plan whose kind is hidden; only the catalogue of kinds knows the kind.
+/// A checked plan of a kind that is not part of the type. Only the catalogue of kinds converts it back to a plan of its
+/// kind.
 pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// Returns the envelope of the plan, without scenario and result.
     fn header(&self) -> Header;

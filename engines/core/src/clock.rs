@@ -1,4 +1,4 @@
-//! An injected clock, so that tests can stop time and engines cannot read the system clock.
+//! A clock that the caller passes to the engines. Tests can stop this clock, and engines do not read the system clock.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -11,8 +11,8 @@ thread_local! {
     static UNWANTED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Runs work that may be abandoned, and returns its result: once `unwanted` is set, every deadline that the work checks
-/// on this thread has passed.
+/// Runs work that may be abandoned, and returns its result. Once `unwanted` is set, every deadline counts as passed for
+/// the work on this thread.
 pub fn while_wanted<T>(unwanted: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     let before = UNWANTED.replace(Some(unwanted));
     let made = work();

@@ -21,7 +21,8 @@ mod control;
 
 pub use control::{Control, OfferedBound, Stop};
 
-/// Minimum time between two candidates that are built and checked; candidates in between only update the objective.
+/// Minimum time between two candidates that are built and checked. A candidate that arrives earlier only updates the
+/// objective of the run.
 pub const BUILD_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Relative difference below which two objective values count as a tie, which the secondary value decides.
@@ -91,7 +92,8 @@ pub struct Context<'a, K: Kind> {
     built: u64,
     work: u64,
     fed_by: Option<String>,
-    /// Method of the concurrent run that proved its best plan optimal.
+    /// Method of the concurrent run whose bound proved that the best plan of this run is optimal or within the
+    /// requested gap.
     bounded_by: Option<String>,
     /// If true, the search ends when a bound of another run meets the best plan.
     ends_when_proven: bool,
@@ -202,7 +204,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.solver = Some(name.into());
     }
 
-    /// Returns the stop test and pause state of the run, for closures on other threads.
+    /// Returns the control of the run, with which closures on other threads check for stops and pauses.
     pub fn control(&self) -> &Arc<Control> {
         &self.control
     }
@@ -227,8 +229,9 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::Note(Note { severity, text: text.into() }));
     }
 
-    /// Reports a better plan. Ties are broken by `secondary` (smaller is better). `build` runs at once, or later if
-    /// there are more than four candidates a second; the last best candidate is always built.
+    /// Reports a better plan. Ties are broken by `secondary` (smaller is better). `build` runs at once, or, if
+    /// candidates arrive less than [`BUILD_INTERVAL`] apart, later. The candidate that is the best at the end of the
+    /// run is always built.
     ///
     /// Returns whether the plan is better than the best one so far.
     ///
@@ -250,8 +253,8 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(true)
     }
 
-    /// Reports a plan that replaces the best plan even if its value is worse by a tolerance: the result of a second
-    /// phase that optimises a secondary value at an equal objective (ports at equal makespan).
+    /// Reports a plan that always replaces the best plan, even if the value of the new plan is slightly worse. For the
+    /// result of a second phase that optimises a secondary value at an equal objective (ports at equal makespan).
     ///
     /// # Errors
     /// [`MethodError::Rejected`] if the checker refuses the plan.
@@ -279,8 +282,8 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(())
     }
 
-    /// Builds, checks and publishes the best candidate, unless that was done before. If the checker refuses it, the
-    /// last checked plan becomes the best again.
+    /// Builds, checks and publishes the best candidate, unless this candidate is already built. If the checker refuses
+    /// the candidate, the last checked plan becomes the best again.
     pub(crate) fn build_pending(&mut self) -> Result<(), MethodError> {
         let Some(best) = &mut self.best else { return Ok(()) };
         let Some(build) = best.pending.take() else { return Ok(()) };
@@ -382,8 +385,8 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Reports a bound like [`Context::bound`], for a method that solves a narrower problem than the scenario: `only`
-    /// names the plans that the bound covers (`plans at fair rates`). The plan contains the bound, and its provenance
-    /// names the covered plans.
+    /// names the plans that the bound covers (`plans at fair rates`). The plan contains the bound, and the provenance
+    /// of the plan names the covered plans.
     pub fn bound_over(&mut self, value: f64, only: &str) {
         self.state_bound(value, Some(only.to_owned()));
     }
@@ -408,16 +411,16 @@ impl<'a, K: Kind> Context<'a, K> {
         self.bound
     }
 
-    /// Returns whether the best plan meets the best bound, so that the run cannot find a better plan. A bound on all
-    /// plans that another run of the scenario proved counts as well; this run then adopts it.
+    /// Returns whether the best plan meets the best bound; the run then cannot find a better plan. A bound on all plans
+    /// that another run of the scenario proved counts as well; this run then adopts it.
     pub fn closed(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         let meets = |bound: f64| gap(value, bound) <= OPTIMAL_GAP;
         self.bound.is_some_and(meets) || self.closed_by_another()
     }
 
-    /// Returns the result of [`Context::closed`], but considers only bounds of other runs: for methods that compare
-    /// their own bounds themselves.
+    /// Returns whether the best plan meets a bound of another run. For methods that compare the best plan with their
+    /// own bounds themselves.
     pub fn closed_by_another(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         self.met_by_another(value, OPTIMAL_GAP)
@@ -545,7 +548,8 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Returns the reason that a repeated run may give another plan, if there is one. `early` is the cause of an early
-    /// end; it is `None` if the method ended by itself. A stop request that came too late has no influence.
+    /// end; it is `None` if the method ended by itself. A stop request that arrived after the method ended by itself
+    /// has no influence.
     pub(crate) fn not_reproducible_after(&self, early: Option<Early>) -> Option<String> {
         if let Some(from) = &self.fed_by {
             return Some(format!("the run took a plan from {from}, which ran at the same time"));

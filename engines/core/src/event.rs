@@ -56,7 +56,7 @@ impl Event {
     }
 }
 
-/// An event as it is written and read back. A plan is written by number and objective only.
+/// An event as it is written and read back. Instead of a plan, only its number and objective are written.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EventRecord {
     /// Schema name, [`SCHEMA`].
@@ -75,7 +75,7 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// Converts the record back to an event. A plan that was written by number is not restored.
+    /// Converts the record back to an event. The event then contains no plan, because plans are not written.
     pub fn event(self) -> Event {
         Event {
             run: self.run,
@@ -99,7 +99,7 @@ pub enum EventBody {
     Incumbent(Incumbent),
     /// The run has a better bound.
     Bound(Bound),
-    /// Figures of a tree or vector search.
+    /// Figures of a search that counts nodes of a tree or circuit allocations (vectors).
     Solver(SolverStats),
     /// Size of the model that a solver gets.
     Model(ModelSize),
@@ -165,7 +165,7 @@ pub struct Incumbent {
     pub secondary: f64,
     /// Step of the method that found the plan: `hot start`, `crossover`, `vector 17`, …
     pub source: String,
-    /// `true` if the plan was built and passed its checker; otherwise "not yet checked".
+    /// `true` if the plan was built and passed its checker; `false` if it is not yet checked.
     pub checked: bool,
     /// Figures of the checked plan.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -185,8 +185,8 @@ pub struct Bound {
     pub only: Option<String>,
 }
 
-/// Returns the plans that a bound covers, as words to follow `for`: `this event order only` becomes `this event order
-/// alone`.
+/// Returns the plans that a bound covers, in the form in which they follow "for" in a sentence: `this event order only`
+/// becomes `this event order alone`.
 pub fn covered(only: &str) -> String {
     only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }
@@ -213,7 +213,8 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// Figures of a tree or vector search. Figures that are `None` were not counted.
+/// Figures of a search that counts nodes of a tree or circuit allocations (vectors). Figures that are `None` were not
+/// counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SolverStats {

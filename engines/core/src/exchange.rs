@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Circuits between pods, and the ports that the pods have for circuits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitMatrix {
-    /// Names of the pods; every list below that has one entry per pod is as long as this list.
+    /// Names of the pods, in the order of every list below with one entry per pod.
     pub pods: Vec<String>,
     /// Number of optical ports of each pod.
     pub ports_per_pod: Vec<u32>,
@@ -34,7 +34,7 @@ pub struct CircuitPlaces {
     pub ports_a: Vec<Vec<u32>>,
     /// `ports_b[pod][switch]`: number of ports of a pod on side B of a switch.
     pub ports_b: Vec<Vec<u32>>,
-    /// Names of side A and side B at the pods, as in "the + ports".
+    /// Names of the ports of side A and of side B, such as "the + ports" and "the - ports".
     pub sides: [String; 2],
     /// Every circuit, including those from a pod to itself, sorted.
     pub circuits: Vec<PlacedCircuit>,
@@ -45,7 +45,7 @@ pub struct CircuitPlaces {
     /// `true` if the switch can join any two ports: it has no side B, and `port_b` is a port of side A.
     #[serde(default)]
     pub single_sided: bool,
-    /// Circuits that are set before the circuits of this record, if the plan gives them.
+    /// Circuits that the switches have before they set the circuits of this record, if the plan gives them.
     #[serde(default)]
     pub before: Option<Vec<PlacedCircuit>>,
 }
@@ -120,7 +120,7 @@ pub struct GraphLink {
     pub latency_s: f64,
 }
 
-/// Entry of [`CircuitMatrix::left_out`] for the content that a [`TrafficMatrix`] of the same plan has.
+/// Entry of [`CircuitMatrix::left_out`] for the traffic, which a [`TrafficMatrix`] of the same plan contains.
 pub const TRAFFIC_BETWEEN_PODS: &str = "the traffic between the pods";
 
 /// Bytes sent between places, such as pods or servers, over a period.

@@ -15,7 +15,8 @@ mod source;
 
 pub use source::FileSource;
 
-/// Name of the format that writes a scenario or plan with all inputs explicit.
+/// Name of the format that writes a scenario, or the scenario of a plan, with its derived parts listed, such as every
+/// circuit instead of a random family and its seed.
 pub const INSTANCE: &str = "instance";
 
 /// Inputs that an exporter accepts.
@@ -178,7 +179,8 @@ pub struct Artifact {
     pub bytes: Vec<u8>,
     /// `Some` for an accompanying file: the ending that is added to the name of the first file.
     pub beside: Option<&'static str>,
-    /// The name by which the content refers to the accompanying file; [`Self::content_as`] replaces it.
+    /// Name of an accompanying file to which the content refers, if there is one; [`Self::content_as`] replaces this
+    /// name.
     pub speaks_of: Option<String>,
     /// If true, this file undoes the changes of the other files (a rollback).
     pub undoes: bool,
@@ -246,7 +248,7 @@ pub struct ImportedScenario<K: Kind> {
     pub lines: Vec<String>,
     /// The content of `lines` as data.
     pub summary: serde_json::Value,
-    /// Values that the files do not give.
+    /// Values that the files do not contain and the importer assumed.
     pub assumed: Vec<Assumed>,
     /// The lines on omissions and remarks, which a reader of the scenario must know.
     pub notes: Vec<String>,

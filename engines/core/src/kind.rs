@@ -94,13 +94,14 @@ impl ObjectiveInfo {
 pub struct SweepInfo {
     /// Parameters that are offered first.
     pub knobs: &'static [&'static str],
-    /// Names of the forms of the pane: a short name for each of the parameters, then one for any other parameter.
+    /// Short names by which the pane of the sweep offers the parameters: one for each of these parameters, then one for
+    /// any other parameter.
     pub forms: &'static [&'static str],
     /// Methods that are compared; if empty, only the chosen method is used.
     pub methods: &'static [&'static str],
     /// Name of the figure that is charted; if empty, the objective is charted.
     pub figure: &'static str,
-    /// A limit of the figure, which the chart shows, with its name.
+    /// Name and value of a limit of the charted figure, which the chart also shows.
     pub best: Option<(&'static str, f64)>,
 }
 
@@ -143,7 +144,8 @@ impl Depth {
         }
     }
 
-    /// Returns the remark that `what` could not be verified within the time: `the bound is not verified within 60 s`.
+    /// Returns the remark that `what` is not verified, if the deadline of the slow checks has passed: `the bound is not
+    /// verified within 60 s`.
     pub fn not_within(self, what: &str) -> Option<String> {
         match self {
             Self::Exact(deadline) if deadline.is_over() => {
@@ -190,8 +192,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const SECTIONS: &'static [SectionInfo] = &[];
     /// Sweeps that a screen offers.
     const SWEEPS: SweepInfo = SweepInfo::ANY;
-    /// Pairs of knobs `(a, b)` that set the same value, so only one of the two may be given. The meaning of `a` depends
-    /// on other knobs, so `a` is set after them.
+    /// Pairs of parameters `(a, b)` that set the same value, so only one of the two may be given. The meaning of `a`
+    /// depends on other parameters, so `a` is set after all others.
     const SYNONYMS: &'static [(&'static str, &'static str)] = &[];
     /// Terms of the kind for the glossary, in addition to its figures.
     const TERMS: &'static [Term] = &[];
@@ -207,7 +209,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Reads the keys of a result. Unknown keys are reported by the caller.
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self::Result>;
 
-    /// Returns the default method for a scenario that poses a narrower problem than most of its kind.
+    /// Returns the default method for a scenario, which may differ from [`Self::DEFAULT_METHOD`] if the scenario poses
+    /// a narrower problem than other scenarios of its kind.
     fn suited_method(_scenario: &Self::Scenario) -> &'static str {
         Self::DEFAULT_METHOD
     }
@@ -274,8 +277,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         to: &Self::Scenario,
     ) -> Result<Carried<Self::Result>, String>;
 
-    /// Returns a remark on a valid plan in addition to its objective: a soft requirement of the scenario that the plan
-    /// does not meet.
+    /// Returns a remark on a valid plan that does not meet a soft requirement of its scenario; `None` if the plan meets
+    /// all of them.
     fn caveat(_plan: &Plan<Self>) -> Option<String> {
         None
     }

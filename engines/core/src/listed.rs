@@ -84,8 +84,8 @@ pub trait Listed: Kind {
     /// Purpose, in one line.
     const HELP: &'static str;
 
-    /// If true, the kind appears in lists of kinds and presets; only a kind for tests does not. The name of the kind is
-    /// accepted even if the kind is not listed.
+    /// If true, the kind appears in lists of kinds and presets. `false` is only for a kind for tests; its name is
+    /// accepted all the same.
     const IS_LISTED: bool = true;
 
     /// Whether plans of the kind give the switch and ports of their circuits ([`crate::exchange::CircuitPlaces`]).
@@ -102,7 +102,8 @@ pub trait Listed: Kind {
         Self::NAME.to_owned()
     }
 
-    /// Returns the body of a built-in scenario, including the scenarios of families that are too large to be listed.
+    /// Returns the body of the built-in scenario `name`. Also accepts names that [`Self::presets`] does not list,
+    /// because their family of scenarios is too large.
     fn preset(name: &str) -> Option<Self::Scenario>;
 
     /// Returns the formats that the kind writes.
@@ -155,8 +156,7 @@ pub trait Listed: Kind {
     }
 
     /// Makes a scenario from files in a format of [`Self::importers`]. `params` contains all values, including
-    /// defaults. With `strict`, every assumption is a problem; `strict` is itself a problem for a format that needs no
-    /// assumptions.
+    /// defaults. With `strict`, every assumption is a problem. A format that needs no assumptions refuses `strict`.
     ///
     /// # Errors
     /// Every problem of the files.

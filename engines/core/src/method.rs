@@ -25,7 +25,7 @@ pub struct MethodInfo {
     pub params: Vec<ParamInfo>,
 }
 
-/// Outcome of a method that ended by itself. Its best plan is the best incumbent of the context.
+/// Outcome of a method that ended by itself. The best plan of the method is the best incumbent of the context.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The method is done, with the best plan found, if there is one.
@@ -86,7 +86,8 @@ impl From<Problems> for MethodError {
     }
 }
 
-/// Returns a problem for each parameter that has no effect for the reason `why`, as [`Method::idle`] returns them.
+/// Returns a problem for each of the parameters `names`, as [`Method::idle`] does: the parameter has no effect, with
+/// the reason `why` and the `remedy`.
 pub fn without_effect<'a>(
     names: impl IntoIterator<Item = &'a str>,
     why: &'a str,

@@ -88,7 +88,7 @@ pub struct InTable {
     pub width: u16,
     /// Order in which figures are dropped when space is short: higher values first, 0 never.
     pub priority: u8,
-    /// Value that a network of unlimited capacity would have.
+    /// Value of the figure on a network of unlimited capacity, for comparison.
     pub ideal: Option<f64>,
 }
 
@@ -97,7 +97,7 @@ pub struct InTable {
 pub struct InComparison {
     /// Name, at most ten characters.
     pub title: &'static str,
-    /// Number of decimals if there is room, and if space is short.
+    /// Numbers of decimals: first if there is room, then if space is short.
     pub decimals: [u8; 2],
 }
 
@@ -260,7 +260,7 @@ impl MetricInfo {
         Self { table: Some(InTable { title, width, priority, ideal: None }), ..self }
     }
 
-    /// Sets the value that a network of unlimited capacity has in the column of a table of plans.
+    /// Sets the value of the figure on a network of unlimited capacity, which tables of plans show for comparison.
     #[must_use]
     pub const fn ideal(self, ideal: f64) -> Self {
         let Some(table) = self.table else { return self };

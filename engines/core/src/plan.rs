@@ -234,7 +234,7 @@ pub struct Plan<K: Kind> {
     pub derived_from: Option<DerivedFrom>,
     /// Remarks that are stored with the plan.
     pub notes: Option<Value>,
-    /// Fields of the kind.
+    /// The result: the fields of a plan that belong to the kind.
     pub result: K::Result,
 }
 

@@ -1,4 +1,4 @@
-//! Problems of an input: reports all of them at once, each with its place, the value, and what would be valid.
+//! Problems of an input. All problems are reported together, each with its place, the value, and what would be valid.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -233,7 +233,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 /// Maximum number of items of a list in a sentence.
 const MOST_LISTED: usize = 8;
 
-/// Formats a list for a sentence: the first items, at most eight, and the number of the others.
+/// Formats a list for a sentence: the first items, at most eight, then the number of remaining items.
 pub fn few(items: &[String]) -> String {
     match items.split_at_checked(MOST_LISTED) {
         Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),

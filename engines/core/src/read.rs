@@ -144,8 +144,8 @@ pub fn parse_stored_json(bytes: &[u8], stored: u64) -> Result<Value, Problem> {
     json::parse(bytes, json::tree_limit(stored))
 }
 
-/// Checks that [`read_json`] will accept a JSON text from a file that stores it in `stored` bytes, plain or compressed,
-/// so that no file is saved that cannot be opened.
+/// Checks before a file is saved that [`read_json`] will accept it. `text` is the JSON text; `stored` is the size of
+/// the file, which may be compressed.
 ///
 /// # Errors
 /// A [`Problem`] with the size and the limit.

@@ -96,8 +96,8 @@ pub trait Report {
     /// Computes a section; a section that searches gives up at the deadline.
     ///
     /// # Errors
-    /// [`Unavailable::Absent`] for a name that the kind does not declare, a section that the scenario or plan does not
-    /// have, or a section that exceeds the deadline.
+    /// [`Unavailable::Absent`] for a name that the kind does not declare and for a section that the scenario or plan
+    /// does not have; [`Unavailable::Late`] after the deadline; [`Unavailable::Failed`] if the computation fails.
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable>;
 
     /// Computes the details of one item of a section, such as the changes of a batch. Sections declare by
@@ -123,7 +123,8 @@ pub trait Report {
         self.section(name, deadline)
     }
 
-    /// Sets the bounds on the plan and their proofs, from which sections on the bound take their value and wording.
+    /// Sets the known bounds on the plan, each with its proof. Sections on the bound use these values and their
+    /// wording.
     fn stand(&mut self, _standing: Standing) {}
 
     /// Returns `true` if a section takes longer than about a second for this scenario or plan; an overview then omits

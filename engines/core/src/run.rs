@@ -1,4 +1,5 @@
-//! Runs: threads that execute methods, one running and one waiting per method, and their offers to each other.
+//! Runs: a run executes a method on a thread of its own. Each method has at most one active and one waiting run, and
+//! runs offer their plans and bounds to each other.
 //!
 //! Uses no async runtime. All events of a run go to one [`EventSink`]; `Done` is always the last event.
 
@@ -89,7 +90,7 @@ impl Common {
         }
     }
 
-    /// Returns the same settings with the given values in place of their own; a limit of 0 means no limit.
+    /// Returns the same settings, in which the given values replace the present ones; a limit of 0 means no limit.
     #[must_use]
     pub fn with(self, seed: Option<u64>, time_limit_s: Option<f64>, gap: Option<f64>) -> Self {
         Self {
@@ -260,7 +261,8 @@ fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
 
 type Ended = Result<Result<Outcome, MethodError>, Box<dyn Any + Send>>;
 
-/// Gap up to which a bound and a plan are the same number: methods weaken their bounds by about 1e-12 to be safe.
+/// Gap up to which a bound counts as equal to the value of a plan, because methods weaken their bounds by about 1e-12
+/// to be safe.
 const ROUNDING: f64 = 1e-11;
 
 /// Converts the ending of a method into the final plan and the last event.

@@ -78,10 +78,10 @@ pub struct Standing {
     has_claim: bool,
     /// `true` if the checker also ran its slow checks.
     is_exact: bool,
-    /// Verified bounds first, and among them bounds on all plans; no bound in the list is implied by another bound of
-    /// the list.
+    /// The known bounds: verified before claimed bounds, and within each group bounds on all plans first. Another bound
+    /// of the list never implies a bound of the list.
     bounds: Vec<KnownBound>,
-    /// Claimed bounds on all plans of the scenario, although the value of this plan beats them.
+    /// False claims: bounds that methods claim for all plans of the scenario, and that the value of this plan beats.
     refuted: Vec<KnownBound>,
 }
 
@@ -132,8 +132,8 @@ impl Standing {
         standing
     }
 
-    /// Returns the same bounds without status and claimed bounds, for a plan whose run is still running: both are final
-    /// only at the end of the run.
+    /// Removes the status and the claimed bounds, for a plan whose run is still active: both are final only at the end
+    /// of the run.
     #[must_use]
     pub fn unfinished(mut self) -> Self {
         (self.status, self.limit) = (None, None);
@@ -274,8 +274,8 @@ impl Standing {
         self.closer().map_or_else(|| said(leading), |closer| format!("{} ({})", said(leading), said(closer)))
     }
 
-    /// Returns all known bounds in one phrase: first those that the checker confirms, then the stronger claims of
-    /// methods. If `named` is true, the phrase contains the name of the objective.
+    /// Returns all known bounds in one phrase: first the bounds that the checker confirms, then the claims of methods
+    /// that are stronger than these bounds. If `named` is true, the phrase contains the name of the objective.
     pub fn words(&self, named: bool) -> String {
         let label = if named { format!("{} ", self.objective.label) } else { String::new() };
         let on = if named { " on" } else { "" };

@@ -30,7 +30,8 @@ pub trait Watch<S = ()> {
     /// Reports progress.
     fn report(&mut self, body: EventBody);
 
-    /// Counts units of work (evaluations, flows, moves): equal for equal seeds on all machines.
+    /// Adds `units` to the count of work (evaluations, flows, moves). The count is equal for equal seeds on all
+    /// machines.
     fn count(&mut self, units: u64);
 
     /// Reports a solution; the run keeps it only if it is better than the best solution so far. `source` is the part of

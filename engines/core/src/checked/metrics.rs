@@ -4,8 +4,8 @@ use super::Violation;
 use crate::problem::printable;
 use std::collections::BTreeMap;
 
-/// Relative difference up to which two figures count as equal: enough for the rounding of sums, and too little to
-/// improve an objective.
+/// Relative difference up to which two figures count as equal. It covers the rounding errors of sums, but is too small
+/// to hide a better objective.
 pub const SAME: f64 = 1e-9;
 
 /// Returns `true` if two figures are equal up to rounding.

@@ -35,13 +35,15 @@ struct Stopwatch {
     paused_since: Option<Duration>,
 }
 
-/// Requests and limits of a run, shared by the run, its owner and the closures that it runs on other threads.
+/// Requests and limits of a run. The run, its owner and the closures that the run executes on other threads share this
+/// value.
 #[derive(Debug)]
 pub struct Control {
     clock: Arc<dyn Clock>,
     /// 0: continue; otherwise 1 + index in [`Stop::ALL`].
     stop: AtomicU8,
-    /// Set if a field below has changed, so that [`Control::stopping`] stays cheap otherwise.
+    /// Set when a pause is requested or ended, and when a parameter is edited. While it is not set, a checkpoint need
+    /// not lock `paused` and `edits`.
     attention: AtomicBool,
     paused: Mutex<bool>,
     resumed: Condvar,
@@ -57,7 +59,7 @@ pub struct Control {
     bounds: Mutex<Vec<OfferedBound>>,
 }
 
-/// A bound on every plan of the scenario that another run proved.
+/// A bound that another run proved for every plan of the scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedBound {
     /// Run that proved the bound; a newer bound of the same run replaces its older bound.

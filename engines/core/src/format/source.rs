@@ -1,4 +1,5 @@
-//! Files to import that are read when they are needed, one after the other or at once.
+//! Files to import. An importer opens each file only when it needs the content, so the files need not be in memory
+//! together.
 
 use super::Input;
 use crate::json::Hasher;
@@ -59,7 +60,8 @@ impl FileSource {
         Ok(head)
     }
 
-    /// Returns the whole content, at most `most` bytes and one more.
+    /// Returns the whole content, cut off after `most` + 1 bytes: a result of more than `most` bytes shows that the
+    /// file is too large.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -82,7 +84,7 @@ impl FileSource {
     }
 }
 
-/// Hashes what is read, and keeps the result at the end of the content.
+/// A reader that hashes the bytes that pass through it, and stores the hash when the content has been read to its end.
 struct Hashing {
     inner: Stream,
     hasher: Option<Hasher>,

@@ -11,7 +11,8 @@ use std::io::{self, Write};
 #[derive(Default)]
 pub(super) struct Indented {
     pretty: PrettyFormatter<'static>,
-    /// Set while an element of an array has begun but nothing of it is written; `true` if it is the first of its array.
+    /// Set while an element of an array has begun but nothing of the element is written; `true` if the element is the
+    /// first of its array.
     announced: Option<bool>,
     /// `true` if the last element written is on the line of the array's opening bracket.
     on_line: bool,
@@ -92,7 +93,7 @@ impl Formatter for Indented {
     }
 }
 
-/// A writer that passes on only the closing bracket.
+/// A writer that passes on only the closing bracket of an array and drops the line break before the bracket.
 struct Bracket<'a, W: ?Sized>(&'a mut W);
 
 impl<W: Write + ?Sized> Write for Bracket<'_, W> {

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, btree_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Values of a method's parameters, each valid for its description. They record which values were read, including reads
-/// from copies.
+/// Values of a method's parameters, each valid for its description. Also records which values were read; reads from
+/// copies count too.
 #[derive(Clone, Debug, Default)]
 pub struct Params(BTreeMap<String, Entry>);
 
@@ -147,7 +147,7 @@ impl Params {
         self.get(name).and_then(ParamValue::as_i64)
     }
 
-    /// Returns a count: a whole number that the description of the parameter keeps non-negative; 0 if absent.
+    /// Returns a count: a whole number, which the range of the parameter must keep non-negative; 0 if absent.
     pub fn count(&self, name: &str) -> usize {
         self.int(name).and_then(|value| usize::try_from(value).ok()).unwrap_or(0)
     }

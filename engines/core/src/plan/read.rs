@@ -27,7 +27,8 @@ pub struct Draft<K: Kind> {
 /// Reads a plan of kind `K`.
 ///
 /// # Errors
-/// Every problem of the envelope or the embedded scenario. Problems of `result` are in the draft.
+/// Every problem of the envelope or the embedded scenario. Problems of `result` are not errors; the returned draft
+/// contains them.
 pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     let mut problems = Problems::new();
     if let Some(Err(problem)) = check_schema(value, SCHEMA) {

@@ -1,8 +1,8 @@
 //! Parses JSON into a tree. Enforces limits before it allocates memory, and refuses duplicate keys.
 //!
-//! A small file can represent a large tree: `0,` takes two bytes in a file, gzip packs a thousand of them into four,
-//! and each is a value of 72 bytes in memory. So the parser counts the size of the tree while it grows, against a limit
-//! that depends on the stored size of the file.
+//! A small file can represent a large tree: `0,` takes two bytes in a file, gzip packs a thousand repetitions of `0,`
+//! into four bytes, and each repetition is a value of 72 bytes in memory. So the parser counts the size of the tree
+//! while it grows, against a limit that depends on the stored size of the file.
 
 use crate::problem::Problem;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -149,7 +149,7 @@ impl State {
         }
     }
 
-    /// Adds a step to the paths of the duplicate keys found after the first `before`.
+    /// Adds a step to the path of every duplicate key found so far, except the first `before` keys.
     fn step(&mut self, before: usize, step: impl Fn() -> Step) {
         for twice in &mut self.twice[before..] {
             twice.steps.push(step());

@@ -138,8 +138,8 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// Returns the reason that the parameter has no effect on a scenario, if there is a reason whose treatment is at
-    /// least as strict as `from`; if there are several reasons, returns the reason with the strictest treatment.
+    /// Returns the reason that the parameter has no effect on a scenario; of several reasons, the one with the
+    /// strictest treatment. `None` if there is no reason, or if every reason has a milder treatment than `from`.
     fn idle(&self, scenario: &S, from: Idleness) -> Option<Problem> {
         let found = self.idle.iter().filter(|(idleness, _)| *idleness >= from);
         let found = found.filter_map(|(idleness, idle)| Some((*idleness, idle(scenario)?)));

@@ -45,7 +45,7 @@ pub struct SpanPair {
     pub name: String,
     /// Start and end in the first and the second plan, s.
     pub spans_s: [(f64, f64); 2],
-    /// Meaning of the difference between the two ends, for its colour.
+    /// Meaning for the colour, such as good if the interval ends earlier in the first plan than in the second.
     pub tone: Tone,
 }
 

@@ -1,4 +1,4 @@
-//! A section of a report and the forms it can have.
+//! A section of a report: its description, its blocks, and the content of a block.
 
 use super::phrase::Phrase;
 use super::slider::SliderInfo;
@@ -16,8 +16,8 @@ pub struct SectionInfo {
     pub help: &'static str,
     /// Subject from which the section is computed.
     pub of: SectionOf,
-    /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole. Blocks of other names
-    /// are shown in every form.
+    /// Names of the forms of the section, of which a screen shows one at a time; empty for sections that are shown
+    /// whole. A block with the name of a form appears only in this form; see [`Block::only_in`] for other blocks.
     pub forms: &'static [&'static str],
     /// Name of an item if every item has its own details, see [`super::Report::detail`]; otherwise empty.
     pub item: &'static str,
@@ -125,7 +125,8 @@ impl SectionInfo {
         self
     }
 
-    /// Declares that two keys change a parameter between two powers of ten in this section.
+    /// Declares that two keys change a parameter in this section. `powers` are the exponents of the powers of ten
+    /// between which the parameter moves.
     #[must_use]
     pub const fn slides(mut self, knob: &'static str, powers: (i8, i8)) -> Self {
         self.slides = Some(SliderInfo { knob, powers, named: &[] });
@@ -152,7 +153,7 @@ impl SectionInfo {
 /// A computed section.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// Heading, including its subject if that varies: `Schedule, by start`.
+    /// Heading; if the subject of the section varies, the heading names it: `Schedule, by start`.
     pub title: String,
     /// Name of the subject, such as a method, which a screen shows directly after the title; empty for most.
     pub subject: String,
@@ -160,7 +161,7 @@ pub struct Section {
     pub context: Phrase,
     /// The one figure that answers the question of the section, for the title line of a screen.
     pub answer: Phrase,
-    /// One line on the marks of the section's picture, for a screen: `bar: share of the circuits in demand`.
+    /// Legend of the section's picture on a screen, in one line: `bar: share of the circuits in demand`.
     pub legend: Phrase,
     /// One sentence on the whole section, shown while no item is chosen; if it is empty, the sentence on the first item
     /// is shown.
@@ -182,14 +183,14 @@ pub struct Block {
     pub title: String,
     /// `true` if the block repeats other blocks in a form for screens; written sections omit it.
     pub on_screens: bool,
-    /// Names of the forms in which a screen shows this block; empty for every form. In each of these forms, the screen
-    /// also shows the block whose name is the name of the form.
+    /// Names of the forms ([`SectionInfo::forms`]) in which a screen shows this block, in addition to the block with
+    /// the name of the form; empty for every form.
     pub only_in: &'static [&'static str],
     /// Content of the block.
     pub body: Body,
 }
 
-/// Content of a block, in one of five forms.
+/// Content of a block, of one of five types.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Named figures.
@@ -246,7 +247,7 @@ impl Section {
         self
     }
 
-    /// Sets one line on the marks of the section's picture.
+    /// Sets the legend of the section's picture.
     #[must_use]
     pub fn legend(mut self, legend: impl Into<Phrase>) -> Self {
         self.legend = legend.into();
@@ -464,11 +465,12 @@ pub struct Curves {
     pub values_are_log: bool,
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Reference values for the curves of the first unit, best first.
+    /// Reference values for the curves that have the unit of the first curve, best first.
     pub lines: Vec<Line>,
     /// Named points on the axis.
     pub marks: Vec<Mark>,
-    /// Smallest and largest value of the first unit that a screen shows; `None`: all values.
+    /// Smallest and largest value that a screen shows of the curves with the unit of the first curve; `None`: all
+    /// values.
     pub range: Option<(f64, f64)>,
 }
 
@@ -542,7 +544,7 @@ pub struct Lane {
     pub spans: Vec<Span>,
     /// Words after the lane on a screen, such as its sum.
     pub words: String,
-    /// Meaning, for the colour of the name: a binding link, a chunk that decides.
+    /// Meaning, for the colour of the name: a link that limits the plan, or a chunk that ends last.
     pub tone: Tone,
 }
 

@@ -72,7 +72,8 @@ pub struct PlanBeside {
 }
 
 impl PlanBeside {
-    /// Returns a plan outside a session, with its own figures and its claimed bound.
+    /// Returns the entry for a plan that belongs to no session: it has the figures of the plan and the bound that the
+    /// plan claims.
     pub fn alone(header: &Header) -> Self {
         Self {
             number: 0,
@@ -159,7 +160,7 @@ pub struct RunSearch {
     pub rows: Vec<SearchRow>,
     /// The newest lines of the solver's log with seconds of the run's clock, oldest first.
     pub lines: Vec<(f64, String)>,
-    /// Number that the first of these lines has in the whole log.
+    /// Position of the first line of `lines` in the whole log.
     pub first_line: u32,
 }
 

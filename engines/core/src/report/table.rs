@@ -28,7 +28,7 @@ pub struct Table {
     pub newest_last: bool,
     /// `true` if items are numbers of plans of the session, which a screen can show.
     pub of_plans: bool,
-    /// Sort orders that a screen offers for the rows, each for the form with the same name.
+    /// Sort orders that a screen offers for the rows; a form of the section uses the sort order with its name.
     pub orders: Vec<RowOrder>,
     /// Time axis of the loads that a screen draws next to the rows.
     pub loads: Option<LoadAxis>,

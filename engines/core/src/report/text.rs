@@ -98,7 +98,7 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
     /// Total number of rows, written or not.
     pub total: usize,
-    /// Name of a row, singular and plural.
+    /// Noun for one row, and noun for several rows.
     pub of: [&'static str; 2],
 }
 

@@ -38,8 +38,8 @@ pub struct FoundBound {
 }
 
 impl Standing {
-    /// Returns the findings of the checker on the plan, which is for the scenario with this hash; `None` if the checker
-    /// proved no bound and ran no slow checks.
+    /// Returns the findings of the checker on the plan. `scenario_sha256` is the hash of the scenario of the plan;
+    /// `None` if the checker proved no bound and ran no slow checks.
     pub fn findings(&self, scenario_sha256: &str) -> Option<Findings> {
         let verified = self.bounds.iter().filter(|bound| bound.is_verified());
         let bounds: Vec<FoundBound> =
@@ -56,8 +56,8 @@ impl Standing {
         })
     }
 
-    /// Derives the known bounds on a plan of which only the envelope was read, with its stored findings. Findings on
-    /// another plan, scenario or version are ignored: the plan then has only its claims.
+    /// Derives the known bounds on a plan from its envelope and its stored findings, without reading the result.
+    /// Findings on another plan, scenario or version are ignored: the plan then has only its claims.
     pub fn saved<K: Kind>(header: &Header, findings: Option<&Findings>) -> Self {
         let fits = |found: &&Findings| {
             found.version == VERSION
