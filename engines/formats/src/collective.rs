@@ -1,5 +1,5 @@
-//! Collectives as in files of executors: the buffers of the ranks, and the chunks that must be in the buffers at the
-//! end.
+//! Collectives as in files of programs that execute schedules (MSCCL, MSCCL++): the buffers of the ranks, and the
+//! chunks that must be in the buffers at the end.
 
 pub mod memory;
 pub mod order;

@@ -199,8 +199,8 @@ impl Format {
         }
     }
 
-    /// Returns the name of the importer that reads the format; `None` if no importer does, and [`Format::advice`] says
-    /// what to do.
+    /// Returns the name of the importer that reads the format; `None` if no importer reads the format;
+    /// [`Format::advice`] then states what the user can do.
     pub const fn importer(self) -> Option<&'static str> {
         match self {
             Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),

@@ -1,9 +1,9 @@
 //! Expert loads: the tokens that a router sent to each expert, as training and serving frameworks record them.
 //!
-//! Supported forms: long tables (`layer,expert,topk_count`), dense ones (a row for each layer or iteration), weights of
-//! EPLB, recorders of SGLang and vLLM, JSON lines with a matrix of ranks and experts, lines of Megatron with
-//! `num_global_tokens_per_expert`, and Megatron's files by rank, each with the counts of the experts of this rank
-//! (`tpe`). All forms become the same record: counts by iteration, layer, rank and expert.
+//! Supported forms: long tables (`layer,expert,topk_count`), dense tables (a row for each layer or iteration, a column
+//! for each expert), weights of EPLB, recorders of SGLang and vLLM, JSON lines with a matrix of ranks and experts,
+//! lines of Megatron with `num_global_tokens_per_expert`, and Megatron's files by rank, each with the counts of the
+//! experts of this rank (`tpe`). All forms become the same record: counts by iteration, layer, rank and expert.
 
 mod grids;
 mod json;
@@ -28,7 +28,7 @@ use std::io::BufRead;
 const MOST_BYTES: u64 = 256 << 20;
 /// Maximum number of counts of a file.
 const MOST_COUNTS: usize = 1 << 24;
-/// Maximum count, so small that the sum of all counts of a file is exact.
+/// Maximum number of tokens of one count; whole numbers up to this value are exact in an `f64`.
 const MOST_TOKENS: f64 = 1e12;
 
 /// Meaning of the rows of a dense table.
@@ -65,8 +65,9 @@ pub struct ExpertLoads {
 }
 
 impl ExpertLoads {
-    /// Returns the counts of all experts for the positions of an iteration and a layer and for a rank (0 if ranks are
-    /// unknown); empty outside of the record.
+    /// Returns the counts of all experts for one iteration, one layer and one rank. `iteration` and `layer` are
+    /// positions in the lists of the record; `rank` is 0 if the ranks are unknown. Empty for positions outside of the
+    /// record.
     pub fn row(&self, iteration: usize, layer: usize, rank: usize) -> &[f64] {
         let (ranks, experts) = (self.ranks.unwrap_or(1) as usize, self.experts as usize);
         if layer >= self.layers.len() || rank >= ranks {
@@ -76,7 +77,8 @@ impl ExpertLoads {
         self.counts.get(start..start + experts).unwrap_or_default()
     }
 
-    /// Returns the counts of all experts for the positions of an iteration and a layer, summed over the ranks.
+    /// Returns the counts of all experts for one iteration and one layer, given by their positions in the lists of the
+    /// record, summed over the ranks.
     pub fn of_layer(&self, iteration: usize, layer: usize) -> Vec<f64> {
         let mut sums = vec![0.0; self.experts as usize];
         for rank in 0..self.ranks.unwrap_or(1) as usize {
@@ -87,7 +89,7 @@ impl ExpertLoads {
         sums
     }
 
-    /// Combines files that each count the experts of one rank, in the order of the ranks.
+    /// Combines files that each count only the experts that one rank holds. `files` is in the order of the ranks.
     fn of_expert_groups(files: &[Self], model_experts: Option<u32>) -> Result<Self, Problem> {
         let Some(first) = files.first() else {
             return Err(Problem::new("", "no files", "pass one file for each rank"));
@@ -118,10 +120,11 @@ impl ExpertLoads {
         Ok(Self { ranks: None, experts, counts, ..first.clone() })
     }
 
-    /// Combines files of single ranks, in the order of the ranks.
+    /// Combines files that each count the tokens from one rank. `files` is in the order of the ranks.
     ///
     /// # Errors
-    /// No files, files that have ranks already, and files of different iterations, layers or experts.
+    /// No files, a file that already contains the counts of several ranks, and files of different iterations, layers or
+    /// experts.
     pub fn of_ranks(files: &[Self]) -> Result<Self, Problem> {
         let Some(first) = files.first() else {
             return Err(Problem::new("", "no files", "pass one file for each rank"));
@@ -154,12 +157,14 @@ impl ExpertLoads {
     }
 }
 
-/// A file that has been read but not yet combined with other files or completed with omitted experts.
+/// A file that has been read, but is not yet combined with other files. Experts that the file omits are not yet filled
+/// in.
 #[derive(Clone, Debug)]
 pub struct LoadFile {
     content: LoadContent,
     used: UsedOptions,
-    /// Remarks on what was omitted, if the file counts the experts of only one rank; otherwise `None`.
+    /// `Some` if the file counts only the experts that one rank holds; contains the remarks on omitted parts of the
+    /// file.
     own_experts: Option<Vec<String>>,
 }
 
@@ -183,7 +188,7 @@ impl LoadFile {
         Self { content: LoadContent::Dense(grids), used, own_experts: Some(notes) }
     }
 
-    /// Returns the sparse loads, if the file is a long table that may omit experts without tokens.
+    /// Returns the counts, if the file is a long table, which may omit experts without tokens (sparse loads).
     const fn as_sparse(&self) -> Option<&SparseLoads> {
         match &self.content {
             LoadContent::Sparse(found) => Some(found),

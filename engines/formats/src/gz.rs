@@ -186,7 +186,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-/// A reader that fails if more than `left` bytes are requested and the input has them.
+/// A reader that passes on the first `cap` bytes of an input, and fails if the input has more bytes.
 struct Capped<R> {
     inner: R,
     cap: u64,

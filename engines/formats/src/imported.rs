@@ -7,7 +7,7 @@ pub use lightbay_core::scenario::Assumed;
 pub struct Imported<T> {
     /// The record.
     pub value: T,
-    /// Values that the file does not contain, each with the assumed value and the knob that sets it.
+    /// Values that the file does not contain, each with the assumed value and the parameter that sets it.
     pub assumed: Vec<Assumed>,
     /// Parts that were ignored or are unusual, each in one sentence.
     pub notes: Vec<String>,

@@ -16,7 +16,8 @@ pub(crate) struct Lines<R> {
     rows: usize,
 }
 
-/// Number of lines that a file may have in addition to two for each row: headings, comments, blank lines.
+/// A file may have two lines for each row of its table, and this number of further lines: headings, comments, blank
+/// lines.
 const OTHER_LINES: usize = 100_000;
 
 impl<R: BufRead> Lines<R> {

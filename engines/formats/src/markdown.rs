@@ -52,7 +52,7 @@ impl Document {
         self.block(&lines);
     }
 
-    /// Adds a list of points.
+    /// Adds a bullet list.
     pub fn list(&mut self, points: &[String]) {
         let lines: String = points.iter().fold(String::new(), |mut lines, point| {
             let _ = writeln!(lines, "- {point}");

@@ -144,7 +144,7 @@ pub struct NcclNet {
     pub dev: u32,
     /// Rate of the port, Mb/s.
     pub speed_mbps: u64,
-    /// Port number of the card.
+    /// Number of the port on its card.
     pub port: u32,
     /// Latency of the port, µs.
     pub latency_us: f64,

@@ -102,7 +102,7 @@ pub struct FileNode {
 pub enum FileRate {
     /// Gigabytes (1e9) per second.
     GbytePerS(f64),
-    /// Gigabytes per second of a tool for which a gigabyte is 2^30 or 1e9 bytes.
+    /// Gigabytes per second, in the file of a tool that may count a gigabyte as 1e9 or as 2^30 bytes.
     GbytePerSOfTool(f64),
     /// A number without a unit in the file.
     Plain(f64),

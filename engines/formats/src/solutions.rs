@@ -104,7 +104,8 @@ pub struct SolutionFile {
     pub dialect: Dialect,
     /// Reason why the solve ended, in the words of the solver.
     pub status: Option<Stated<String>>,
-    /// Statement of the file that no feasible point was found, if the file states this; values are then not read.
+    /// Statement of the file that the solver found no feasible point. If the file has this statement, values are not
+    /// read.
     pub no_point: Option<Stated<String>>,
     /// The objective that the file states.
     pub objective: Option<Stated<f64>>,
@@ -132,8 +133,8 @@ impl SolutionFile {
         }
     }
 
-    /// Stores the statement on how the solve ended, also as [`SolutionFile::no_point`] if it says that no feasible
-    /// point exists.
+    /// Stores the statement on how the solve ended. If the statement means that there are no values to read, such as
+    /// "infeasible" or "unbounded", also stores it as [`SolutionFile::no_point`].
     fn ended(&mut self, words: &str, line: usize) {
         let stated = Stated { what: words.to_owned(), line };
         let lower = words.to_ascii_lowercase();
@@ -231,7 +232,7 @@ pub(crate) fn dialect(head: &str) -> Option<Dialect> {
     }
 }
 
-/// Reads a solution file, compressed or not. The rows of `limits` limit the number of values of the file.
+/// Reads a solution file, compressed or not. The file may have at most as many values as `limits` allows rows.
 ///
 /// # Errors
 /// Every problem of the file, or the actual format of the file.

@@ -135,7 +135,8 @@ impl Font {
         self
     }
 
-    /// Returns the approximate width of text: fonts differ between machines.
+    /// Returns the approximate width of text. The exact width depends on the fonts of the machine that shows the
+    /// picture.
     pub fn width(self, text: &str) -> f64 {
         0.56 * self.size * text.chars().count() as f64
     }

@@ -150,15 +150,15 @@ pub struct RankTrace {
     pub rank: Option<u32>,
     /// Number of ranks of the job, if the content states it.
     pub world: Option<u32>,
-    /// `true` if sizes are bytes for certain.
+    /// `true` if the format of the file guarantees that sizes are bytes.
     pub in_bytes: bool,
-    /// `true` if sizes are numbers of elements, as STAGE writes them.
+    /// `true` if sizes are numbers of elements, as in traces from STAGE, a generator of synthetic traces.
     pub in_elements: bool,
     /// Groups of ranks in which the collectives of the trace run.
     pub groups: Vec<TracedGroup>,
     /// Number of dependencies on nodes that the file does not contain.
     pub dangling: u64,
-    /// Number of computations whose name is that of a collective.
+    /// Number of computations that have the name of a collective.
     pub labelled: u64,
     /// Remarks, one sentence each.
     pub notes: Vec<String>,

@@ -86,7 +86,7 @@ impl CallGroup {
 pub enum Phase {
     /// The row belongs to the forward or backward pass of a micro-batch.
     Pass(Pass),
-    /// The row occurs once per iteration, as in gradient reduction and optimizer.
+    /// The row occurs once per iteration, such as a row of the gradient reduction or of the optimizer.
     Step,
 }
 
@@ -140,7 +140,7 @@ pub struct Calls {
     pub sections: Vec<StageCalls>,
     /// Distinct values of the column `stage`.
     pub stage_names: Vec<String>,
-    /// Group sizes, also from the rows before the first iteration.
+    /// Group sizes that the rows state, including the rows before the first iteration.
     pub sizes: GroupSizes,
     /// Number of dropped rows before the first iteration.
     pub init_rows: u64,

@@ -103,7 +103,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// Returns the name that users know.
+    /// Returns the common abbreviation of the group.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tp => "TP",

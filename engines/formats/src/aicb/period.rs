@@ -22,7 +22,8 @@ pub struct Period {
     pub micro_batches: u64,
     /// Reason why the file is imported as one micro-batch; empty if the file contains several micro-batches.
     pub note: String,
-    /// `true` if the import as one micro-batch may be wrong, because header or rows state several.
+    /// `true` if the import as one micro-batch may be wrong, because the header or the rows state several
+    /// micro-batches.
     pub doubtful: bool,
 }
 

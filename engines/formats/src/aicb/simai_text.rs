@@ -38,7 +38,7 @@ impl Column {
     /// All columns in file order.
     pub const ALL: [Self; 3] = [Self::Fwd, Self::Ig, Self::Wg];
 
-    /// Returns the name of the column in the names of fields.
+    /// Returns the prefix that the names of the column's fields have, as in `fwd_ns`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fwd => "fwd",

@@ -1,4 +1,4 @@
-//! Chakra traces in JSON: the JSON form of the protobuf messages, and the small form with `workload_graph`.
+//! Chakra traces in JSON: the protobuf messages converted to JSON, or one small object with the list `workload_graph`.
 
 use crate::gz::{self, Limits};
 use crate::traces::{NodeFacts, RankTrace, TraceBuilder};
@@ -103,7 +103,7 @@ fn end_of_document(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Returns a whole number, also one in quotes, as protobuf writes 64 bits.
+/// Returns a whole number. Also reads numbers in quotes, because protobuf writes 64-bit integers in quotes.
 fn int(value: &Value) -> Option<i128> {
     match value {
         Value::Number(number) => number

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read as _};
 
 /// Maximum size of one message, bytes.
 const MOST_MESSAGE: u64 = 64 << 20;
-/// The schema that STAGE names in the metadata.
+/// The schema name in the metadata of traces from STAGE, a generator of synthetic traces.
 const STAGE: &[u8] = b"symbolic_tensor_network";
 const REMEDY: &str = "check that this is a Chakra trace and that it was copied whole";
 

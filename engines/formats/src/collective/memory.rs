@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// Maximum number of chunks in all buffers together.
 pub const MOST_SLOTS: u64 = 1 << 24;
-/// Maximum number of contributions that all different sums together may have.
+/// Maximum total number of contributions in all distinct sums.
 const MOST_TERMS: usize = 1 << 25;
 
 /// Index of a sum of contributions.
@@ -80,7 +80,8 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Returns the number of a slot; two names of the same slot give the same number; `None` outside of the buffers.
+    /// Returns the number of the slot at `place` in a buffer of a rank; `None` outside of the buffers. If input and
+    /// output are one buffer, a place in the input and a place in the output may have the same number.
     pub fn slot(&self, rank: usize, place: BufferPlace) -> Option<usize> {
         let size = self.sizes.get(rank)?;
         let (offset, rank_id) = (u64::from(place.offset), rank as u64);

@@ -1,7 +1,8 @@
 //! Detects races: accesses to one slot whose order is not enforced (vector clocks).
 //!
-//! Every thread block counts its steps and stores, for every other block, the last step that certainly happened before
-//! (a vector clock). Two accesses to one slot, at least one of them a write, must be ordered by these clocks.
+//! Every thread block counts its steps. It also stores, for every other block, the last step of that block that
+//! certainly happened before its own current step (a vector clock). Two accesses to one slot, at least one of them a
+//! write, must be ordered by these clocks.
 
 use std::rc::Rc;
 

@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, Problems, counted, printable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Names of the columns, each with its synonyms; a longer name may begin with one of them.
+/// Names of the columns, each with its synonyms. A name in a file may also be longer and only begin with a synonym.
 const NAMES: [(&str, &[&str]); 5] = [
     ("layer", &["layer"]),
     ("expert", &["expert"]),
@@ -54,7 +54,8 @@ pub fn is_long_header(header: &[&str]) -> bool {
     begins("layer") && begins("expert")
 }
 
-/// Finds the columns of a header: by their exact name, or by its beginning.
+/// Finds the columns of a header: a column whose name is one of [`NAMES`], otherwise a column whose name begins with
+/// one.
 pub(super) fn columns(header: &[&str]) -> Result<LongColumns, Problem> {
     let find = |column: usize| {
         let words = NAMES[column].1;
@@ -180,8 +181,9 @@ impl SparseLoads {
     }
 }
 
-/// Returns the number of experts of sparse files of one run. With a model, this is the number of experts of the model.
-/// Without a model, or if files contain more experts than the model has, the files must contain all experts.
+/// Returns the number of experts of files of one run that may omit experts. With a model, this is the number of experts
+/// of the model. Without a model, or if files contain more experts than the model has, the files must contain all
+/// experts.
 pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32, Problem> {
     let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
     if let Some(model) = model.filter(|model| *model >= highest) {

@@ -127,7 +127,7 @@ impl Arguments<'_> {
         self.given(names).and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0)
     }
 
-    /// Reads the sizes of the model; returns `true` with them if a vocabulary was set.
+    /// Reads the sizes of the model. The second value is `true` if an argument sets the vocabulary size.
     fn sizes(&mut self, notes: &mut Vec<String>) -> Option<(ModelSizes, bool)> {
         let layers = self.size(&["num_layers"]);
         let hidden = self.size(&["hidden_size"]);

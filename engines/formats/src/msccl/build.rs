@@ -27,7 +27,8 @@ pub struct ChunkTransfer {
     pub source: BufferPlace,
     /// Location of the chunk on the receiving rank.
     pub destination: BufferPlace,
-    /// The step on the sending rank that received the chunk; none for an input chunk.
+    /// The earlier step at which the sending rank itself received the chunk; none if the chunk is an input of the
+    /// sending rank.
     pub brought: Option<StepPlace>,
     /// If the chunk is added to the content of its destination: the step on the receiving rank that wrote that content
     /// last.

@@ -1,4 +1,5 @@
-//! Problems of schedules that every executor refuses, and limits of the public executors.
+//! Finds problems for which every executor refuses a schedule, and limits of the public executors that a schedule
+//! exceeds.
 
 use super::{
     Algorithm, Block, Buffer, BufferPlace, Gpu, MOST_BLOCKS, MOST_BLOCKS_OF_CHANNEL, MOST_COUNT, MOST_NAME,
@@ -117,7 +118,7 @@ fn check_step(place: &str, step: &Step, block: &Block, gpu: &Gpu, problems: &mut
     }
 }
 
-/// Checks that the k-th send of a connection and the k-th receive there move the same number of chunks.
+/// Checks that the k-th send and the k-th receive of each connection move the same number of chunks.
 fn pairs(algorithm: &Algorithm, problems: &mut Problems) {
     type Ends = [Vec<(usize, usize, u32)>; 2];
     let mut connections: BTreeMap<(usize, usize, u32), Ends> = BTreeMap::new();

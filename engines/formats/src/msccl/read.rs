@@ -156,7 +156,7 @@ fn word<T: Copy>(
     found
 }
 
-/// Returns `true` if an element is allowed here; otherwise adds a problem.
+/// Returns `true` if the name of an element is one of `names`; otherwise adds a problem.
 fn known(node: Node<'_, '_>, names: &[&str], problems: &mut Problems) -> bool {
     let name = node.tag_name().name();
     if names.contains(&name) {

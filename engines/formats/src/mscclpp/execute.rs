@@ -278,7 +278,8 @@ impl<'a> PlanRun<'a> {
         true
     }
 
-    /// Synchronises the threads of a block: their writes and clocks then apply to all of them.
+    /// Synchronises the threads of a block: after that, every thread knows the writes of all threads and the clocks
+    /// that they received with signals.
     fn together(&mut self, block: usize) {
         let running = &mut self.blocks[block];
         running.read.clear();

@@ -40,7 +40,7 @@ const OTHERS: [&str; 14] = [
 /// Reads a plan of operations that move, reduce, signal and wait; checks the limits of the executor.
 ///
 /// # Errors
-/// Every problem of the file, by the path of its key; operations with packets, of multicast and of pipelines.
+/// Every problem of the file, by the path of its key, including every operation on packets, multicasts or pipelines.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<ExecutionPlan>, Problems> {
     let value = gz::json(reader, limits, MOST_BYTES)?;
     let mut problems = Problems::new();

@@ -6,8 +6,8 @@ use crate::imported::Imported;
 use lightbay_core::problem::{Problem, printable};
 use std::collections::{BTreeMap, HashMap};
 
-/// Rate of one NVLink in each direction by compute capability, GB/s, as in NCCL's model. For a GPU, the last row counts
-/// whose capability is at most the capability of the GPU; the row of 86 applies only to capability 86.
+/// Rate of one NVLink in each direction by compute capability, GB/s, as in NCCL's model. The row of a GPU is the last
+/// row whose capability is at most the capability of the GPU; the row of 86 applies only to capability 86.
 pub const NVLINK_GBYTE_PER_S: [(u32, f64); 6] =
     [(60, 18.0), (70, 20.0), (80, 20.0), (86, 12.0), (90, 20.6), (100, 40.1)];
 
@@ -95,8 +95,8 @@ pub struct ChassisNetwork {
     pub ports: Vec<NicPort>,
 }
 
-/// Makes the network of a machine. Each assumption carries the name of the knob that sets it: `intra=` or
-/// `link_gbyte_per_s=`.
+/// Makes the network of a machine. Each assumption contains the name of the parameter that sets the assumed value:
+/// `intra=` or `link_gbyte_per_s=`.
 ///
 /// # Errors
 /// A machine without GPUs, links between GPUs that are neither in the file nor in the options, and invalid rates.
@@ -396,7 +396,8 @@ fn divided(topology: &NcclTopology, gpus: &[GpuPlace]) -> Option<String> {
 /// Rate between the parts of a device in NCCL's model, GB/s.
 const PART_GBYTE_PER_S: u32 = 2618;
 
-/// Returns the rate of one link, GB/s, and a description of it.
+/// Returns the rate of one link in each direction, GB/s, and a description of the link; the description is empty if the
+/// options set the rate.
 fn rate(sort: GpuLinkSort, gpu: Option<&NcclGpu>, options: &NetworkOptions) -> (f64, String) {
     if let Some(rate) = options.link_gbyte_per_s {
         return (rate, String::new());

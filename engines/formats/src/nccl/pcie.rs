@@ -5,8 +5,8 @@ use super::ports::above;
 use super::{NcclTopology, PciDevice};
 use std::collections::BTreeMap;
 
-/// Rate of a lane by the transfer rate of the lane, as in NCCL's model: an entry `(GT/s, x)` means `lanes * x / 80`
-/// GB/s.
+/// Rates of links as in NCCL's model: with the entry `(r, x)`, a link whose lanes have a transfer rate of `r` GT/s has
+/// a rate of `lanes * x / 80` GB/s.
 const LANE: [(f64, f64); 6] =
     [(2.5, 15.0), (5.0, 30.0), (8.0, 60.0), (16.0, 120.0), (32.0, 240.0), (64.0, 480.0)];
 

@@ -142,7 +142,7 @@ impl Reading {
         }
     }
 
-    /// Refuses several GPUs in one device that are not parts of it.
+    /// Refuses a device with several GPUs, unless each of these GPUs is a different numbered part of the device.
     fn refuse_second_gpus(&mut self) {
         for (device, place) in self.found.devices.iter().zip(&self.places) {
             let mut parts: Vec<Option<u32>> = device.gpus.iter().map(|gpu| gpu.part).collect();

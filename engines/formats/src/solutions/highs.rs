@@ -151,8 +151,8 @@ impl Pretty {
     }
 }
 
-/// Returns name and primal value of a line of the table; the value is blank without a point. The type is only present
-/// for integer models, and status and dual only for linear programs.
+/// Returns name and primal value of a line of the table; `None` for the value if the solver found no point. The type is
+/// only present for integer models, and status and dual only for linear programs.
 fn column(text: &str) -> Option<(&str, Option<&str>)> {
     const TYPES: [&str; 4] = ["Continuous", "Integer", "Semi-conts", "Semi-int"];
     let words: Vec<&str> = text.split_whitespace().collect();

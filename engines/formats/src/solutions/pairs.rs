@@ -1,4 +1,4 @@
-//! Names and values line by line: Gurobi (and the collections that write `=obj=`), and SCIP.
+//! Names and values line by line: Gurobi, SCIP, and collections of test problems, whose files have a line `=obj=`.
 
 use lightbay_core::problem::Problems;
 

@@ -47,7 +47,8 @@ pub struct TacclTopology {
     pub nics_per_node: u32,
     /// Latency inside a node, µs.
     pub alpha_us: f64,
-    /// Cost of each class of links with its latency hidden, µs per megabyte; empty if the file gives the wiring.
+    /// Beta cost of each class of links, in addition to the latency of each send, µs per megabyte; empty if the file
+    /// gives the wiring.
     pub betas_us_per_mb: Vec<f64>,
     /// Inverse bandwidth of each class of links, µs per megabyte; empty if the file gives the wiring.
     pub invbws_us_per_mb: Vec<f64>,

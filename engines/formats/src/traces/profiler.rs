@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 2 << 30;
 const MOST_KERNELS: usize = super::MOST_NODES / 2;
 /// Largest number of ranks of a job.
 const MOST_WORLD: u32 = 1 << 20;
-/// Names of kernels that a remark lists.
+/// Maximum number of kernel names that a remark lists.
 const LISTED: usize = 4;
 
 /// A complete event of a GPU.
@@ -271,7 +271,7 @@ fn ranks_of(text: &str) -> Option<Vec<u32>> {
     (!ranks.is_empty()).then_some(ranks)
 }
 
-/// Returns the size of a value by its name in PyTorch, bytes.
+/// Returns the size in bytes of a value of a data type, given by the name of the type in PyTorch.
 fn bytes_of(dtype: &str) -> Option<f64> {
     Some(match dtype {
         "Byte" | "Char" | "Bool" | "Float8_e4m3fn" | "Float8_e5m2" | "Float8_e4m3fnuz"

@@ -1,7 +1,8 @@
-//! Task graphs of FlexFlow and TopoOpt (`.fbuf`, FlatBuffers): one file with the work of all nodes, as one trace for each.
+//! Task graphs of FlexFlow and TopoOpt (`.fbuf`, FlatBuffers): one file contains the work of all GPUs, and the reader
+//! returns one trace for each GPU.
 //!
-//! Of an all-reduce, the list `next` holds the nodes that take part. A message runs on a device for a pair of nodes, whose
-//! field `gpu` encodes both.
+//! For an all-reduce, the list `next` contains the nodes that take part. A message runs on a device that represents a
+//! pair of nodes; the field `gpu` of this device encodes both nodes.
 
 use super::builder::TraceBuilder;
 use super::{Lane, RankTrace, TracedCollective, TracedWork};
