@@ -27,8 +27,8 @@ impl<'w, W: Watch> Building<'w, W> {
         Self { watch, unit, total, every, said: 0 }
     }
 
-    /// Checks whether to stop, and reports the number of parts written so far, `done`. Call this function at least
-    /// every 5 ms of work.
+    /// Checks whether to stop, and reports progress. `done` is the number of parts written so far. Call this function
+    /// at least every 5 ms of work.
     ///
     /// # Errors
     /// The reason to stop.

@@ -30,7 +30,8 @@ pub fn csv(text: &str) -> String {
     }
 }
 
-/// Quotes a text as a field of a CSV file if necessary; for texts that do not come from an untrusted file.
+/// Quotes a text as a field of a CSV file if necessary. For trusted texts only: a spreadsheet may execute the text as a
+/// formula.
 pub fn quoted(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))

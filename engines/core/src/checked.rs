@@ -305,8 +305,8 @@ mod sealed {
     impl<K: crate::kind::Kind> Sealed for super::Checked<K> {}
 }
 
-/// A checked plan of a kind that is not part of the type. Only the catalogue of kinds converts it back to a plan of its
-/// kind.
+/// A checked plan, for code that does not know the kind of the plan. Only the catalogue of kinds converts the plan back
+/// to a plan of its kind.
 pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// Returns the envelope of the plan, without scenario and result.
     fn header(&self) -> Header;

@@ -462,8 +462,8 @@ impl<'a, K: Kind> Context<'a, K> {
         Some(HotStart { plan, same_scenario })
     }
 
-    /// Reports whether the hot start was used: `why` gives the reason or the repairs, `before` and `after` the
-    /// objective of the plan before and after its adaptation.
+    /// Reports whether the hot start was used: `why` gives the reason for a rejection, or the repairs; `before` and
+    /// `after` are the objective of the plan before and after its adaptation.
     pub fn hot_start_fate(
         &mut self,
         fate: HotStartFate,

@@ -31,8 +31,8 @@ pub enum SubjectSort {
     Either,
 }
 
-/// The second subject that a format accepts: another scenario or plan of the same kind, such as the state before the
-/// change.
+/// The second subject that a format accepts: another scenario or plan of the same kind, such as the installed plan from
+/// which the exported commands start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SecondSubject {
     /// Whether the second subject may be a scenario, a plan or either.

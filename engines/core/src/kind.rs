@@ -89,7 +89,7 @@ impl ObjectiveInfo {
     }
 }
 
-/// Sweeps over one parameter of a scenario that a screen offers.
+/// The sweeps over one parameter of a scenario, as a screen offers them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepInfo {
     /// Parameters that are offered first.
@@ -310,8 +310,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Returns the circuits of one layer of a plan, for kinds whose plans set other circuits for each layer; `None` for
-    /// other kinds and for a missing layer.
+    /// Returns the circuits of one layer of a plan, for kinds whose plans set different circuits for each layer; `None`
+    /// for other kinds and for a missing layer.
     fn circuits_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<CircuitMatrix> {
         None
     }

@@ -67,8 +67,8 @@ pub struct ConvertedScenario<K: Kind> {
     pub notes: Vec<String>,
 }
 
-/// Tells whether plans of a kind give the switch and port of every circuit, so that switch commands can be written from
-/// them.
+/// Sets of circuits for which the plans of a kind give the switch and ports of every circuit; switch commands can be
+/// written for these sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lays {
     /// Plans of the kind give no switches and ports.

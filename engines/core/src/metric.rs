@@ -15,7 +15,8 @@ pub enum Role {
     /// An outcome that restates another figure in another unit: it has a direction of improvement, but is not counted
     /// twice.
     Restated,
-    /// A proven limit, or the distance of a plan from it: it measures the proof, not the quality of the plan.
+    /// A proven limit, or the distance of a plan from a proven limit. The figure measures the proof, not the quality of
+    /// the plan.
     Bound,
     /// A figure that follows from the scenario and its parameters alone: no plan changes it.
     Input,
@@ -34,7 +35,7 @@ impl Role {
         matches!(self, Self::Result)
     }
 
-    /// Returns the word next to a figure that is not judged; empty for a judged figure.
+    /// Returns the word that is shown next to a figure by which plans are not judged; empty for other figures.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Result | Self::Restated => "",

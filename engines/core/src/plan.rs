@@ -162,7 +162,7 @@ pub struct Provenance {
     /// `true` if the same scenario, parameters and seed give the same plan again.
     #[serde(default)]
     pub reproducible: bool,
-    /// Reason that the plan is not reproducible, if it is not.
+    /// Reason that the plan is not reproducible; missing if the plan is reproducible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible_because: Option<String>,
     /// All other keys of the object.
@@ -171,7 +171,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Key for the plans that a bound covers, for a bound that does not cover all plans of the scenario.
+    /// Key of the plans that the claimed bound covers; absent if the bound covers all plans of the scenario.
     pub const BOUND_COVERS: &str = "bound_covers";
 
     /// Returns the plans that the claimed bound covers, in words; `None` if the bound covers all plans of the scenario.

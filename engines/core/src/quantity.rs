@@ -31,7 +31,7 @@ pub fn safe_bound(bound: f64, decimals: usize, sense: Sense) -> f64 {
     }
 }
 
-/// Returns the number of decimals that gives a number eight significant digits.
+/// Returns the number of decimals with which a number has eight significant digits.
 pub fn eight_digits(value: f64) -> usize {
     if value == 0.0 { 0 } else { (7.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize }
 }

@@ -60,7 +60,8 @@ pub fn params_of<R: Record>() -> impl Iterator<Item = ParamInfo> {
     R::KEYS.iter().filter_map(|key| R::param(key))
 }
 
-/// Checks the ranges of a record at `path` that was not necessarily read from a file.
+/// Checks that the values of a record are in their ranges, even if the record was not read from a file. `path` is the
+/// place of the record.
 pub fn check_ranges<R: Record>(record: &R, path: &str, problems: &mut Problems) {
     for info in params_of::<R>() {
         if let Some(value) = record.field(&info.name).filter(|value| info.accept(value).is_err()) {

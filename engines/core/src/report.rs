@@ -59,17 +59,17 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// Reports that the scenario or plan does not have the section.
+    /// Creates the error for a section that the scenario or plan does not have.
     pub fn absent(because: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Absent { because: because.into(), remedy: remedy.into() }
     }
 
-    /// Reports that the section takes longer than its time limit.
+    /// Creates the error for a section that takes longer than its time limit.
     pub fn late(deadline: Deadline) -> Self {
         Self::Late(deadline.limit().unwrap_or_default())
     }
 
-    /// Reports that the computation of the section failed.
+    /// Creates the error for a section whose computation failed.
     pub fn failed(why: impl fmt::Display) -> Self {
         Self::Failed(why.to_string())
     }

@@ -129,7 +129,7 @@ impl<K: Kind> std::fmt::Debug for Request<K> {
     }
 }
 
-/// A request with its method, ready to run; the kind is hidden so that one board can run all kinds.
+/// A request with its method, ready to run. The type does not depend on the kind, so one board can run all kinds.
 pub trait Job: Send {
     /// Returns the name of the method.
     fn method(&self) -> &str;

@@ -139,7 +139,7 @@ impl<S: 'static> Knob<S> {
     }
 
     /// Returns the reason that the parameter has no effect on a scenario; of several reasons, the one with the
-    /// strictest treatment. `None` if there is no reason, or if every reason has a milder treatment than `from`.
+    /// strictest treatment. Ignores reasons with a milder treatment than `from`.
     fn idle(&self, scenario: &S, from: Idleness) -> Option<Problem> {
         let found = self.idle.iter().filter(|(idleness, _)| *idleness >= from);
         let found = found.filter_map(|(idleness, idle)| Some((*idleness, idle(scenario)?)));

@@ -90,7 +90,7 @@ impl SectionInfo {
         }
     }
 
-    /// Sets the names of the blocks that a screen shows one at a time.
+    /// Sets the names of the forms of the section, of which a screen shows one at a time.
     #[must_use]
     pub const fn forms(mut self, forms: &'static [&'static str]) -> Self {
         self.forms = forms;
@@ -181,7 +181,8 @@ pub struct Block {
     pub name: &'static str,
     /// Heading below the title of the section; may be empty.
     pub title: String,
-    /// `true` if the block repeats other blocks in a form for screens; written sections omit it.
+    /// `true` if the block shows the content of other blocks again, in a layout for screens; written sections omit such
+    /// a block.
     pub on_screens: bool,
     /// Names of the forms ([`SectionInfo::forms`]) in which a screen shows this block, in addition to the block with
     /// the name of the form; empty for every form.
@@ -278,7 +279,7 @@ impl Section {
         self
     }
 
-    /// Adds a block that repeats other blocks in a form for screens.
+    /// Adds a block that shows the content of other blocks again, in a layout for screens.
     #[must_use]
     pub fn on_screens(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
         self = self.block(name, title, body);

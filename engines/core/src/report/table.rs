@@ -14,7 +14,7 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Number of rows that an overview shows; 0 for all. A request for the section by name shows all rows.
     pub overview: usize,
-    /// Name of one row and of several: `task`, `tasks`.
+    /// Noun for one row, and noun for several rows: `task`, `tasks`.
     pub of: [&'static str; 2],
     /// Index of the column whose largest numbers determine the rows of an overview; `None` for the first rows.
     pub rank: Option<usize>,
@@ -48,8 +48,8 @@ pub struct RowOrder {
 pub struct LoadAxis {
     /// Name of the loads in JSON: `demand`.
     pub name: &'static str,
-    /// Shown intervals of time, by the name of the form: start and end, s. If no form has a name, the first one is
-    /// shown.
+    /// Shown intervals of time, each with the name of a form of the section: start and end, s. A form without an
+    /// interval shows the first interval.
     pub windows: Vec<(&'static str, f64, f64)>,
 }
 

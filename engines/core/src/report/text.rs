@@ -173,8 +173,8 @@ fn of_matrix(matrix: &Matrix) -> Grid {
 /// Maximum number of points of curves, or spans, that an overview shows.
 const MOST_ROWS: usize = 50;
 
-/// Returns the indices of the rows of an overview: all, or a number of evenly spaced ones including the first and the
-/// last.
+/// Returns the indices of the rows that an overview shows: all rows, or, of more than [`MOST_ROWS`], evenly spaced rows
+/// including the first and the last.
 fn spread(rows: usize, extent: Extent) -> Vec<usize> {
     if extent == Extent::All || rows <= MOST_ROWS {
         return (0..rows).collect();

@@ -19,7 +19,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Unit of a number without a unit, with all its digits.
+    /// Unit of a number without a unit symbol and without a fixed number of decimals.
     pub const NUMBER: Self = Self::new("", 1.0, None);
     /// Unit of a count.
     pub const COUNT: Self = Self::new("", 1.0, Some(0));

@@ -190,7 +190,7 @@ impl Runs {
         });
     }
 
-    /// Waits at most `within` until every run that was told to pause has paused.
+    /// Waits until every run with a pause request has paused, at most the time `within`.
     pub fn wait_standing(&self, within: Duration) {
         let mut paused = Vec::new();
         self.with_active(|_, active| {

@@ -57,7 +57,7 @@ impl Standing {
     }
 
     /// Derives the known bounds on a plan from its envelope and its stored findings, without reading the result.
-    /// Findings on another plan, scenario or version are ignored: the plan then has only its claims.
+    /// Findings on another plan, scenario or version are ignored: the plan then has only the bound that it claims.
     pub fn saved<K: Kind>(header: &Header, findings: Option<&Findings>) -> Self {
         let fits = |found: &&Findings| {
             found.version == VERSION
@@ -77,7 +77,7 @@ impl Standing {
         Self::of::<K>(header, trust, &bounds, found.is_exact)
     }
 
-    /// Returns the same bounds without the verified bounds, for a plan that cannot be read any more.
+    /// Removes the verified bounds, for a plan that cannot be read any more.
     #[must_use]
     pub fn forgotten(mut self) -> Self {
         self.is_exact = false;

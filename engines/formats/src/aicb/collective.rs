@@ -71,9 +71,9 @@ impl CollectiveKind {
     }
 
     /// Returns the bytes that one rank sends to its successor on a ring: 2(n-1)/n of the size for an all-reduce,
-    /// (n-1)/n for a reduce-scatter or an all-gather, the size itself for a broadcast or a reduce. If the size is not a
-    /// multiple of n, it is padded to n equal parts, as implementations do. `None` for collectives that do not run on a
-    /// ring (all-to-all) and on overflow.
+    /// (n-1)/n for a reduce-scatter or an all-gather, the size itself for a broadcast or a reduce. A size that is not a
+    /// multiple of n is padded to n equal parts, as collective libraries do. `None` for collectives that do not run on
+    /// a ring (all-to-all) and on overflow.
     pub fn ring_bytes(self, bytes: u64, ranks: u64) -> Option<u64> {
         if ranks <= 1 {
             return Some(0);

@@ -394,7 +394,7 @@ fn totals(rows: &[Call], problems: &mut Problems) -> Vec<ColumnTotal> {
     totals
 }
 
-/// Adds a remark on the difference between the order in the file and the default order.
+/// Adds a remark on the difference between the order in the file and the 1F1B order.
 fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     let stages = pipeline.orders.len();
     let n = pipeline.micro_batches as usize;

@@ -316,9 +316,10 @@ fn compute(
     (summary.compute.forward_s, summary.compute.backward_s)
 }
 
-/// Returns forward and backward time of one micro-batch from kernel times, which are assigned by layer name as in the
-/// generator: a block's time is divided evenly between its column and row halves; input and weight gradients each take
-/// as long as the forward half. The optimizer time is omitted.
+/// Returns the forward and the backward time of one micro-batch from kernel times. The name of a layer determines its
+/// kernels, as in the generator. A block with a column-parallel and a row-parallel layer spends half of its time in
+/// each of the two. The input gradients and the weight gradients of a layer each take as long as its forward pass. The
+/// optimizer time is omitted.
 fn from_kernels(
     text: &SimaiText,
     rows: &[SimaiRow],

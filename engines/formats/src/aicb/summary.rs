@@ -101,7 +101,7 @@ pub struct DimensionBytes {
 pub struct ComputeSummary {
     /// `file`, `aiob`, `zero`, or `none` if a source is still missing.
     pub source: String,
-    /// Fraction of the file's times that are the generator's placeholder; `null` if it does not apply.
+    /// Fraction of the file's times that are the generator's placeholder; `null` for files other than a SimAI text.
     pub placeholder_share: Option<f64>,
     /// Forward time of one micro-batch on stage 0, without communication, seconds.
     pub forward_s: Option<f64>,

@@ -43,7 +43,8 @@ pub struct MergeOptions {
     pub pp_bytes: Option<u64>,
     /// Bytes of gradients and parameters that one GPU sends over the ring, if the file has no data-parallel calls.
     pub dp_bytes: Option<u64>,
-    /// Number of layers per stage, for kernel times with a per-call CSV that does not contain it.
+    /// Number of layers per stage. Replaces the number derived from the calls of a per-call CSV; only used together
+    /// with kernel times.
     pub layers_per_stage: Option<u64>,
     /// Source of compute times.
     pub compute: ComputeSource,
@@ -69,7 +70,7 @@ pub struct StageWorkload {
     pub backward_collectives_s: Option<f64>,
     /// Data-parallel collectives of the iteration.
     pub dp_collectives: Vec<AicbCollective>,
-    /// The data-parallel collectives that every micro-batch makes, with the calls of one micro-batch.
+    /// The data-parallel collectives that every micro-batch makes, each with the number of calls in one micro-batch.
     pub dp_recurring: Vec<AicbCollective>,
     /// Bytes that one GPU sends for the data-parallel collectives on flat rings over their groups: 2(n-1)/n of the size
     /// of an all-reduce, (n-1)/n of a reduce-scatter or an all-gather.

@@ -51,7 +51,9 @@ fn object(map: &Map<String, Value>, options: &LoadOptions) -> ReadLoads {
     Err(Problem::new("", message, remedy).into())
 }
 
-/// Reads a tensor with the dimensions step, layer and expert, or layer and expert, or as `axis` states.
+/// Reads a tensor with the dimensions step, layer and expert, or a table with a column for each expert. The rows of a
+/// table under a key are layers; the option `axis` states whether the rows of a file that is only a table are layers or
+/// iterations.
 fn tensor(path: &str, value: &Value, options: &LoadOptions) -> ReadLoads {
     let depth = depth(value);
     match depth {
@@ -167,7 +169,8 @@ fn row(path: &str, value: &Value, problems: &mut Problems) -> Option<Vec<f64>> {
     (counts.len() == list.len()).then_some(counts)
 }
 
-/// Reads a matrix: a row for each rank, one row for their sum, or rows for the ranks of several groups.
+/// Reads a matrix of counts: one list for the sum over the ranks, a list for each rank, or a list of ranks for each of
+/// several groups of ranks.
 fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Vec<f64>>, bool)> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
     match depth(value) {

@@ -85,7 +85,7 @@ impl Builder {
         }
     }
 
-    /// Sets the display name of a node, unless another node has it.
+    /// Sets the display name of a node, unless another node has this name.
     pub fn called(&mut self, node: u32, label: &str) {
         if label.is_empty() || self.by_name.contains_key(label) {
             return;

@@ -144,7 +144,7 @@ fn input(value: &Value, problems: &mut Problems) -> Option<Imported<TecclInput>>
     Some(found)
 }
 
-/// Adds the paths of keys that no field used.
+/// Adds the paths of unread keys to `unused`.
 fn unknown(fields: &Fields<'_>, unused: &mut Vec<String>) {
     unused.extend(fields.unknown().into_iter().map(|problem| printable(&problem.path)));
 }
