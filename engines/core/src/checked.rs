@@ -42,7 +42,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Maximum number of violations of one rule that are listed.
+/// A list of findings contains at most this number of violations of each rule.
 const MOST_OF_A_RULE: usize = 20;
 
 /// Findings of a checker, in order. Lists the first twenty violations of each rule and counts the others.

@@ -246,7 +246,7 @@ pub struct ImportedScenario<K: Kind> {
     pub scenario: Scenario<K>,
     /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
-    /// The content of `lines` as data.
+    /// The content of `lines` as JSON.
     pub summary: serde_json::Value,
     /// Values that the files do not contain and the importer assumed.
     pub assumed: Vec<Assumed>,
@@ -263,7 +263,7 @@ pub struct ImportedPlan<K: Kind> {
     pub candidate: Candidate<K::Result>,
     /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
-    /// The content of `lines` as data.
+    /// The content of `lines` as JSON.
     pub summary: serde_json::Value,
 }
 

@@ -47,12 +47,12 @@ pub struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// Returns the plan with a name.
+    /// Returns the plan called `name`.
     pub fn plan(&self, name: &str) -> Option<&'a SharedPlan> {
         self.plans.iter().find(|(given, _)| given == name).map(|(_, plan)| plan)
     }
 
-    /// Returns the value with a name.
+    /// Returns the value of the parameter `name`.
     pub fn value(&self, name: &str) -> Option<&'a ParamValue> {
         self.values.iter().find(|(given, _)| given == name).map(|(_, value)| value)
     }
@@ -126,8 +126,8 @@ pub trait Listed: Kind {
         Err(Problem::new("to", format!("'{format}' cannot be exported"), "see the list of formats").into())
     }
 
-    /// Returns remarks for a person on a file in one of [`Self::exporters`], one sentence each; only remarks that
-    /// depend on the exported scenario or plan.
+    /// Returns remarks for a person on the file that [`Self::export`] writes, one sentence each. These are only remarks
+    /// that depend on the exported scenario or plan.
     fn export_remarks(_subject: SubjectOf<'_, Self>, _format: &str) -> Vec<String> {
         Vec::new()
     }

@@ -15,7 +15,7 @@ impl Streams {
         Self { seed }
     }
 
-    /// Returns the stream with a number; parallel parts use the number of their island, restart or chunk.
+    /// Returns the stream `number`. Parallel parts of a run use the number of their island, restart or chunk.
     pub fn stream(&self, number: u64) -> Stream {
         let mut stream = Stream::seed_from_u64(self.seed);
         stream.set_stream(number);

@@ -315,12 +315,12 @@ impl<'v> Fields<'v> {
         &self.path
     }
 
-    /// Returns the path of one of the object's keys.
+    /// Returns the path of the key `key`.
     pub fn path_of(&self, key: &str) -> String {
         self.place(key).to_string()
     }
 
-    /// Returns the place of the value of one of the object's keys.
+    /// Returns the place of the value of the key `key`.
     pub fn place<'p>(&'p self, key: &'p str) -> Place<'p> {
         Place::Key { path: &self.path, key }
     }
@@ -463,7 +463,7 @@ impl<'v> Fields<'v> {
         Fields::of(value, &self.path_of(key), problems)
     }
 
-    /// Reads an optional value of a type with its own reader.
+    /// Reads an optional value of a type that implements `Deserialize`.
     pub fn optional_simple<T: DeserializeOwned>(
         &mut self,
         key: &'static str,

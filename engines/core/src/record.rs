@@ -71,7 +71,7 @@ pub fn check_ranges<R: Record>(record: &R, path: &str, problems: &mut Problems) 
     }
 }
 
-/// Returns the schema of what the reader of a record accepts.
+/// Returns the JSON Schema of the objects that the reader of a record accepts.
 pub fn schema_of<R: Record>(generator: &mut SchemaGenerator, about: &str) -> Schema {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     R::describe(generator, &mut properties, &mut required);

@@ -91,7 +91,7 @@ impl fmt::Display for Unavailable {
     }
 }
 
-/// The sections of one scenario or plan, computed on request. Implementations cache what several sections need.
+/// The sections of one scenario or plan, computed on request. Implementations cache results that several sections need.
 pub trait Report {
     /// Computes a section; a section that searches gives up at the deadline.
     ///

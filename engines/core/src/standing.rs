@@ -207,7 +207,8 @@ impl Standing {
         self.bounds.iter().filter(|bound| bound.is_on_all).min_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
-    /// Returns the bound on all plans of the scenario that bars and lines show: a verified bound if there is one.
+    /// Returns the bound that bars and lines show: the first verified bound on all plans of the scenario, otherwise the
+    /// first claimed bound on all plans.
     pub fn drawn(&self) -> Option<&KnownBound> {
         self.bounds.iter().find(|bound| bound.is_on_all)
     }

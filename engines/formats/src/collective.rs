@@ -44,7 +44,7 @@ pub struct BufferPlace {
 /// A collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CollectiveOp {
-    /// Every rank gets the inputs of all.
+    /// Every rank gets the inputs of all ranks.
     AllGather,
     /// Every rank gets the sum of all inputs.
     AllReduce,

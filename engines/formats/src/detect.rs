@@ -104,7 +104,7 @@ pub enum Format {
     Scenario,
     /// A plan of this program.
     Plan,
-    /// The names file of a model that this program wrote.
+    /// The file of column names that belongs to a model that this program wrote.
     Names,
     /// A solution that a solver wrote.
     Solution(Dialect),

@@ -1,9 +1,9 @@
 //! Collective schedules in the XML of MSCCL, as its executors and RCCL read it.
 //!
-//! A schedule has one program per rank, made of thread blocks that run their steps in order, each with at most one peer
-//! to send to and one to receive from. The k-th send from rank A to rank B on a channel is received by the k-th receive
-//! of rank B from rank A on that channel. [`read`] reads such a file, [`check`] finds problems for every executor,
-//! [`execute`] runs it chunk by chunk.
+//! A schedule has one program per rank, which consists of thread blocks. A thread block runs its steps in order. It
+//! sends to at most one rank and receives from at most one rank. The k-th send from rank A to rank B on a channel is
+//! received by the k-th receive of rank B from rank A on that channel. [`read`] reads such a file, [`check`] finds
+//! problems for every executor, [`execute`] runs it chunk by chunk.
 
 mod build;
 mod check;

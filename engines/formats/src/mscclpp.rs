@@ -20,7 +20,7 @@ use crate::collective::{Buffer, CollectiveOp};
 
 /// Maximum number of operations of a thread block in the executor.
 pub const MOST_OPERATIONS: usize = 64;
-/// Maximum number of channels of one type of a thread block in the executor.
+/// Maximum number of channels of one type that a thread block has in the executor.
 pub const MOST_CHANNELS: usize = 16;
 /// Maximum number of channels of an operation in the executor.
 pub const MOST_CHANNELS_OF_OPERATION: usize = 8;
@@ -91,7 +91,7 @@ pub enum PlanAction {
     RelaxedSignal,
     /// Waits until the other end of channels has begun.
     RelaxedWait,
-    /// Waits until put data has been sent.
+    /// Waits until the data of earlier put operations has been sent.
     Flush,
 }
 

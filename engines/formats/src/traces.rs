@@ -1,7 +1,7 @@
 //! The trace of one rank of a job: computations, messages and collectives with their dependencies.
 //!
-//! Readers of Chakra, of the PyTorch profiler and of PyTorch execution traces fill this record. A trace has one entry for
-//! each node and one list of dependencies for all nodes, because a rank may have millions of them.
+//! Readers of Chakra, of the PyTorch profiler and of PyTorch execution traces fill this record. A trace has one entry
+//! for each node and one list of dependencies for all nodes, because a rank may have millions of them.
 
 mod builder;
 pub mod groups;
@@ -54,12 +54,13 @@ impl TracedCollective {
         (1, Self::Reduce, "reduce", "reduce"),
     ];
 
-    /// Returns the collective with a number in Chakra.
+    /// Returns the collective that has this number in Chakra.
     pub fn of_number(number: u64) -> Option<Self> {
         Self::ALL.iter().find(|(own, ..)| *own == number).map(|(_, kind, ..)| *kind)
     }
 
-    /// Returns the collective that a name contains, in any spelling: `_allgather_base`, `ncclDevKernel_AllReduce_Sum_f32_RING_LL`.
+    /// Returns the collective that a name contains, in any spelling: `_allgather_base`,
+    /// `ncclDevKernel_AllReduce_Sum_f32_RING_LL`.
     pub fn of_name(name: &str) -> Option<Self> {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         let plain = plain.to_ascii_lowercase();

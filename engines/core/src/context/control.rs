@@ -50,9 +50,9 @@ pub struct Control {
     stopwatch: Mutex<Stopwatch>,
     /// Notified when the run reaches a pause.
     stands: Condvar,
-    /// Bits of the time limit in seconds; infinity = none.
+    /// Bits of the time limit (an `f64` in seconds); infinity: no limit.
     time_limit_s: AtomicU64,
-    /// Bits of the gap at which to stop; 0 = none.
+    /// Bits of the gap at which to stop (an `f64`); 0: no gap requested.
     gap: AtomicU64,
     edits: Mutex<Vec<(String, ParamValue)>>,
     offer: Mutex<Option<SharedPlan>>,

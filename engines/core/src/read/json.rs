@@ -165,7 +165,7 @@ struct Tree<'s> {
 }
 
 impl<'s> Tree<'s> {
-    /// Starts reading a value inside another.
+    /// Starts reading a value inside another value.
     fn inner(state: &'s mut State) -> Self {
         Self { state, left_out: &[] }
     }

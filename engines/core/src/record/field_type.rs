@@ -62,7 +62,7 @@ pub trait FieldType: Sized {
     /// Reads a value; if the value is invalid, adds a problem and returns `None`.
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self>;
 
-    /// Returns the schema of what [`FieldType::read`] accepts.
+    /// Returns the JSON Schema of the values that [`FieldType::read`] accepts.
     fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema;
 
     /// Returns the value of an omitted field, for types that have a default.

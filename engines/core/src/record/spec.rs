@@ -98,7 +98,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
         self
     }
 
-    /// Reads the field with `read`, which accepts what `schema` describes.
+    /// Reads the field with `read`, which accepts the values that `schema` describes.
     #[must_use]
     pub fn by(mut self, read: Reader<T>, schema: Described) -> Self {
         self.by = Some((read, schema));

@@ -191,7 +191,7 @@ pub struct Block {
     pub body: Body,
 }
 
-/// Content of a block, of one of five types.
+/// Content of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Named figures.
@@ -396,7 +396,8 @@ pub struct Matrix {
     pub symmetric: bool,
     /// If true, a screen that can do so shades the cells by amount.
     pub shaded: bool,
-    /// Headings over groups of columns of equal size; empty for none.
+    /// Headings over groups of adjacent columns; every group has the same number of columns. Empty without such
+    /// headings.
     pub groups: Vec<String>,
     /// Item and words of each cell; empty for a matrix without items. The selection skips cells without an item.
     pub about: Vec<About>,

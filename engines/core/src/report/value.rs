@@ -3,7 +3,8 @@
 use crate::kind::Sense;
 use std::cmp::Ordering;
 
-/// Unit of a number, and how stored data is converted for display. Data is in the base unit that its name ends with.
+/// Unit of a number, and how stored data is converted for display. The name of a field ends with the base unit of its
+/// data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
     /// Written after the number; empty for counts and ratios.

@@ -60,7 +60,8 @@ struct Shared {
     pool: Arc<rayon::ThreadPool>,
     threads: usize,
     launcher: Option<Arc<dyn Launcher>>,
-    /// Bounds by the hash of the scenario: each run has one entry, its newest bound on all plans of the scenario.
+    /// The bounds that runs proved for all plans of a scenario, by the hash of the scenario. Each run has one entry
+    /// with its newest bound.
     bounds: Mutex<BTreeMap<String, Vec<OfferedBound>>>,
 }
 

@@ -307,7 +307,7 @@ impl Time {
     }
 }
 
-/// Converts a group of a row to the group in the model; `None` for a group that the model does not have.
+/// Converts the group that a row states to a [`Group`]; `None` if no [`Group`] corresponds to it.
 const fn group_of(group: Option<CallGroup>) -> Option<Group> {
     match group {
         Some(CallGroup::Tp | CallGroup::EpTp) => Some(Group::Tp),

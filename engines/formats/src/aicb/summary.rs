@@ -59,7 +59,7 @@ pub struct GroupSummary {
     pub micro_batches: u64,
 }
 
-/// Numbers of rows of a workload, by their part of the iteration.
+/// Numbers of rows of a workload: before the layers, of one micro-batch, and after the layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowSummary {
     /// Rows that occur once per iteration, before the layers.

@@ -181,9 +181,9 @@ impl SparseLoads {
     }
 }
 
-/// Returns the number of experts of files of one run that may omit experts. With a model, this is the number of experts
-/// of the model. Without a model, or if files contain more experts than the model has, the files must contain all
-/// experts.
+/// Returns the number of experts in the files of one run. The files may omit experts without tokens. With a model, this
+/// is the number of experts of the model. Without a model, or if files contain more experts than the model has, the
+/// files must contain all experts.
 pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32, Problem> {
     let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
     if let Some(model) = model.filter(|model| *model >= highest) {

@@ -1,4 +1,4 @@
-//! The result of reading a description of a job: the model, and values of the run by the names of their parameters.
+//! Content of the description of a job: the sizes of the model, and values of the parameters of the run.
 
 use super::ModelSizes;
 use lightbay_core::param::ParamValue;
@@ -8,7 +8,7 @@ use lightbay_core::param::ParamValue;
 pub struct DescribedJob {
     /// The model.
     pub sizes: ModelSizes,
-    /// Values of the run by the names of their parameters, such as `tp`.
+    /// Names of parameters of the run, such as `tp`, each with its value.
     pub run: Vec<(&'static str, ParamValue)>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Returns the node with a name; creates it at the first occurrence.
+    /// Returns the node called `name`; creates the node if the name is new.
     pub fn node(&mut self, name: &str) -> u32 {
         if let Some(&known) = self.by_name.get(name) {
             return known;

@@ -109,7 +109,7 @@ fn sketch(value: &Value, problems: &mut Problems) -> Option<TacclSketch> {
     Some(found)
 }
 
-/// Reads lists of GPUs, one for each GPU.
+/// Reads an object whose keys are GPUs and whose values are lists of GPUs.
 fn by_gpu(value: &Value, path: &str, problems: &mut Problems) -> BTreeMap<u32, Vec<u32>> {
     let mut found = BTreeMap::new();
     let Some(map) = value.as_object() else {

@@ -68,7 +68,8 @@ impl NodeFacts<'_> {
 }
 
 impl TraceBuilder {
-    /// Returns an empty trace. With `promote`, computations with the name of a collective become collectives without a size.
+    /// Returns an empty trace. With `promote`, computations with the name of a collective become collectives without a
+    /// size.
     pub fn new(promote: bool) -> Self {
         Self { promote, ..Self::default() }
     }
@@ -219,7 +220,8 @@ impl TraceBuilder {
         Some(value as f64)
     }
 
-    /// Returns the trace with dependencies as indices. Dependencies on nodes that do not exist are counted and left out.
+    /// Returns the trace with dependencies as indices. Dependencies on nodes that do not exist are counted and left
+    /// out.
     ///
     /// # Errors
     /// Every problem of the nodes, and two nodes with one number.

@@ -86,7 +86,8 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
     builder.finish()
 }
 
-/// Returns the bytes of all tensors in a value: `[id, storage, offset, elements, bytes of one, device]`, in lists or alone.
+/// Returns the bytes of all tensors in a value: `[id, storage, offset, elements, bytes of one element, device]`, in
+/// lists or alone.
 fn tensors(values: &[Value]) -> Option<f64> {
     let mut sum = None;
     for value in values {

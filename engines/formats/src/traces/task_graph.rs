@@ -246,7 +246,7 @@ struct FlatTable {
 /// A FlatBuffer whose offsets are checked.
 struct FlatBuffer<'b> {
     bytes: &'b [u8],
-    /// Entries of lists that may still be read.
+    /// Number of list entries that may still be read.
     left: std::cell::Cell<u64>,
 }
 
