@@ -47,7 +47,7 @@ struct Best<K: Kind> {
     pending: Option<Build<K>>,
 }
 
-/// Sends the events of one run, with number and time.
+/// Sends the events of one run, each with its number and its time.
 pub(crate) struct Reporter {
     pub(crate) run: RunId,
     pub(crate) method: Arc<str>,

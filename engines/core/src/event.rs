@@ -468,14 +468,14 @@ pub struct Done {
     pub value: Option<f64>,
     /// Best bound on all plans of the scenario.
     pub bound: Option<f64>,
-    /// Units of work done (evaluations, nodes): equal for equal seeds on all machines.
+    /// Number of units of work done (evaluations, nodes). The number is equal for equal seeds on all machines.
     pub work: u64,
     /// The best plan, if there is one. Not written to logs.
     #[serde(skip)]
     pub plan: Option<SharedPlan>,
 }
 
-/// Receiver of events. Its method must return at once, because an engine never waits for a reader.
+/// Receiver of events. The method of the receiver must return at once, because an engine never waits for a reader.
 pub trait EventSink: Send + Sync {
     /// Receives an event.
     fn report(&self, event: Event);

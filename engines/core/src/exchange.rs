@@ -1,4 +1,4 @@
-//! Neutral records that kinds exchange: circuits, graphs and traffic, without terms of one kind.
+//! Records that kinds exchange: circuits, graphs and traffic. The records do not depend on a kind.
 
 use crate::record;
 use crate::record::{any, within};

@@ -1,4 +1,4 @@
-//! Files that kinds write and read: formats as data, with their inputs and outputs.
+//! Formats of the files that kinds write and read: descriptions of the formats, their inputs and their outputs.
 
 use crate::checked::Checked;
 use crate::json::WriteError;

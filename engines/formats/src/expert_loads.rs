@@ -43,9 +43,10 @@ pub enum LoadAxis {
 /// Choices that are not in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Meaning of the rows of a dense table; must be missing if the file states it.
+    /// Meaning of the rows of a dense table; must be `None` if the file states the meaning.
     pub axis: Option<LoadAxis>,
-    /// Number of consecutive layers in lines that do not name their layer.
+    /// Number of layers per iteration, for a log whose lines do not name their layer: line after line is the next
+    /// layer.
     pub layers: Option<u32>,
 }
 

@@ -168,7 +168,8 @@ pub struct PlanOperation {
     pub sources: Vec<Span>,
     /// Chunks that are written.
     pub destinations: Vec<Span>,
-    /// Type of the channels of the operation, and of the channels through which it accesses buffers of other GPUs.
+    /// Type of the channels of the operation. The operation accesses buffers of other GPUs through channels of the same
+    /// type.
     pub sort: Option<ChannelSort>,
     /// Channels of the operation, by their positions among the channels of the GPU.
     pub channels: Vec<u32>,

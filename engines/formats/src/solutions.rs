@@ -62,7 +62,8 @@ impl Dialect {
         matches!(self, Self::HighsPretty)
     }
 
-    /// Returns `true` if rows may occur among the columns without a separate heading.
+    /// Returns `true` if the file may list the rows of the model between its columns, without a heading before the
+    /// rows.
     pub const fn mixes_rows(self) -> bool {
         matches!(self, Self::Cbc)
     }

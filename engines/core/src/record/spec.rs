@@ -7,7 +7,7 @@ use crate::read::Fields;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-/// Reader of a field that needs more than the reader of its type.
+/// Reader of a field, which replaces the reader of the type of the field.
 type Reader<T> = fn(&Value, &Place<'_>, &mut Problems) -> Option<T>;
 /// Schema of the values that a [`Reader`] accepts.
 type Described = fn(&mut SchemaGenerator) -> Schema;

@@ -111,7 +111,8 @@ impl SectionInfo {
         self
     }
 
-    /// Declares that the section shows the progress of a run of this type, regardless of the plan of that run.
+    /// Declares that the section shows the progress of a run of this type. The run may differ from the run that found
+    /// the plan.
     #[must_use]
     pub const fn of_run(mut self, run: RunSort) -> Self {
         self.run = run;

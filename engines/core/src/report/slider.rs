@@ -7,7 +7,7 @@ pub struct SliderInfo {
     pub knob: &'static str,
     /// Exponents of the powers of ten between which the parameter moves, in the unit of the parameter.
     pub powers: (i8, i8),
-    /// Further steps, such as values that have a name: a whole number and the power of ten by which it is multiplied.
+    /// Further steps, such as values that have a name. The pair `(n, e)` is the value n x 10^e.
     pub named: &'static [(u16, i8)],
 }
 

@@ -101,7 +101,7 @@ pub struct Call {
     pub bytes: u64,
     /// Part of the iteration to which the row belongs.
     pub phase: Phase,
-    /// Index of the row's value of the column `stage` in [`Calls::stage_names`].
+    /// Index, in [`Calls::stage_names`], of the value that the row has in the column `stage`.
     pub stage_name: u32,
     /// Measured time, seconds.
     pub elapsed_s: Option<f64>,

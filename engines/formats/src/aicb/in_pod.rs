@@ -17,8 +17,8 @@ impl Groups {
         }
     }
 
-    /// Makes a call in one of the groups. `None` if the call has no bytes, or, with a note, if the group has only one
-    /// rank.
+    /// Makes the record of equal calls in a group. `None` if a call has no bytes, or if the group has only one rank;
+    /// the summary then lists the calls of a group of one rank as omitted.
     pub(super) fn call(
         &self,
         kind: CollectiveKind,

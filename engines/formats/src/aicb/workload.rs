@@ -29,7 +29,7 @@ pub enum ComputeSource {
 pub enum ParameterGather {
     /// The row gathers updated parameters over the data-parallel group, as in the generator.
     DataParallel,
-    /// The row gathers over the tensor-parallel group, as its column says, and never leaves the pod.
+    /// The row gathers over the tensor-parallel group, as its column states. The gathered data never leaves the pod.
     ByColumn,
 }
 
