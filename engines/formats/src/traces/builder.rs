@@ -74,7 +74,7 @@ impl TraceBuilder {
         Self { promote, ..Self::default() }
     }
 
-    /// Returns the trace so far, so that a reader can set what holds for the whole file.
+    /// Returns the trace so far, so that a reader can set facts that hold for the whole file.
     pub fn trace(&mut self) -> &mut RankTrace {
         &mut self.trace
     }
