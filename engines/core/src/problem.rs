@@ -97,7 +97,7 @@ impl Problems {
         }
     }
 
-    /// Adds a problem, given by its parts.
+    /// Adds a problem with this path, message and remedy.
     pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) {
         self.push(Problem::new(path, message, remedy));
     }
@@ -169,8 +169,8 @@ pub const fn is_deceptive(sign: char) -> bool {
     )
 }
 
-/// Makes a text from an input safe for a terminal: control characters (escape sequences among them) are shown as
-/// `\u{..}` instead of being sent.
+/// Makes a text from an input safe for a terminal: control characters (escape sequences among them) become `\u{..}`, so
+/// that the terminal does not execute them.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -77,7 +77,7 @@ impl Stroke {
         Self { width, dashed: true, faint: false }
     }
 
-    /// Creates a grey line, for guidance only.
+    /// Creates a grey line, such as a grid line.
     pub const fn faint(width: f64) -> Self {
         Self { width, dashed: false, faint: true }
     }

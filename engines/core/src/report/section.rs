@@ -402,8 +402,8 @@ pub struct Matrix {
     pub groups: Vec<String>,
     /// Item and words of each cell; empty for a matrix without items. The selection skips cells without an item.
     pub about: Vec<About>,
-    /// Sign of each cell; empty for a matrix without signs. A screen draws the signs instead of the texts, and numbers
-    /// rows and columns.
+    /// Circuits that stay, are added or are removed in each cell; empty for other matrices. A screen draws them as
+    /// signs instead of the texts of the cells, and numbers the rows and columns.
     pub signs: Vec<CellSign>,
     /// Words after each row; empty for a matrix without such words.
     pub words: Vec<Phrase>,
@@ -545,7 +545,7 @@ pub struct Lane {
     pub name: String,
     /// Intervals in the lane, by start.
     pub spans: Vec<Span>,
-    /// Words after the lane on a screen, such as its sum.
+    /// Words after the lane on a screen, such as the total bytes of a link.
     pub words: String,
     /// Meaning, for the colour of the name: a link that limits the plan, or a chunk that ends last.
     pub tone: Tone,

@@ -49,7 +49,7 @@ const KEYS: [&str; 10] = [
 
 /// Maximum size of one parallel dimension or count.
 const MAX_COUNT: u64 = 1 << 24;
-/// Maximum number of pipeline stages; each stage has a record.
+/// Maximum number of pipeline stages, because each stage needs a record in memory.
 const MAX_STAGES: u64 = 4096;
 /// Maximum number of unknown keys in the summary.
 const MAX_UNKNOWN: usize = 32;

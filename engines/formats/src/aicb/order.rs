@@ -50,7 +50,7 @@ pub struct Pipeline {
     pub micro_batches: u32,
     /// Passes of each stage, in the order in which the stage runs them.
     pub orders: Vec<Vec<Slot>>,
-    /// Number of matched transfers, over all boundaries and both directions.
+    /// Number of matched transfers between all pairs of adjacent stages, in both directions.
     pub transfers: u64,
     /// The size of a transfer per rank; `None` if there are no transfers, or if their sizes differ.
     pub bytes: Option<u64>,

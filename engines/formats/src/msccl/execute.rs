@@ -49,7 +49,7 @@ pub struct Passage {
     pub receive: (u32, u32),
     /// Location to which the message was written; `None` if the message was only added to other data and sent on.
     pub destination: Option<BufferPlace>,
-    /// Chunks of the message, as sums of the run's memory.
+    /// Contents of the chunks of the message: each is the index of a sum in the memory of the run.
     pub sums: Vec<SumId>,
 }
 

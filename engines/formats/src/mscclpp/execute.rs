@@ -26,7 +26,7 @@ pub struct PlanPassage {
     pub to: u32,
     /// The operation that moved the chunks.
     pub operation: OperationPlace,
-    /// The chunks, as sums of the run's memory.
+    /// Contents of the chunks: each is the index of a sum in the memory of the run.
     pub sums: Vec<SumId>,
 }
 

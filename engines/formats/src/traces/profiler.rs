@@ -18,7 +18,7 @@ use std::io::BufRead;
 const MOST_BYTES: u64 = 2 << 30;
 /// Maximum number of kernels of a trace.
 const MOST_KERNELS: usize = super::MOST_NODES / 2;
-/// Largest number of ranks of a job.
+/// Maximum number of ranks of a job.
 const MOST_WORLD: u32 = 1 << 20;
 /// Maximum number of kernel names that a remark lists.
 const LISTED: usize = 4;

@@ -10,7 +10,7 @@ use std::io::BufRead;
 /// Maximum size of the text of a trace, bytes.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Largest number of ranks of a job.
+/// Maximum number of ranks of a job.
 const MOST_WORLD: u32 = 1 << 20;
 
 /// Reads the trace of a rank. The collectives of the trace run one after another.

@@ -15,7 +15,7 @@ use std::io::BufRead;
 const MOST_BYTES: u64 = 256 << 20;
 /// Maximum number of entries of all lists together.
 const MOST_ENTRIES: u64 = 16_000_000;
-/// Largest number of GPUs.
+/// Maximum number of GPUs.
 const MOST_RANKS: u64 = 1 << 16;
 const REMEDY: &str = "check that this is a task graph of FlexFlow or TopoOpt and that it was copied whole";
 
