@@ -1,4 +1,5 @@
-//! Figures of plans and sizes for display: reference values for comparison, and the loads of a routing.
+//! Figures of plans and of pod sizes for display: loads of the routes of a plan, and reference values of tori and
+//! bounds.
 
 pub mod explained;
 pub mod loads;

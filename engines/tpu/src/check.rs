@@ -39,19 +39,20 @@ pub mod code {
     pub const PERMUTATION: &str = "permutation";
     /// Two links join the same chips.
     pub const PARALLEL: &str = "parallel_links";
-    /// The symmetry is not a group, or does not give the states of the switches.
+    /// The multiplication table of the symmetry is not a group, or the states of the switches do not follow from the
+    /// voltages.
     pub const SYMMETRY: &str = "symmetry";
     /// Some chips cannot be reached.
     pub const CONNECTED: &str = "connected";
     /// The claimed sum of hops, diameter or average is wrong.
     pub const HOPS: &str = "hops";
-    /// The claimed ends of the MCF contradict each other or the hop bound.
+    /// The claimed lower and upper end of the MCF (maximum concurrent flow) contradict each other or the hop bound.
     pub const MCF: &str = "mcf";
     /// The claimed upper end of the MCF is below what its certificate proves.
     pub const CERTIFICATE: &str = "certificate";
     /// The objective or a metric of the envelope differs from the same figure in the result.
     pub const METRICS: &str = "metrics";
-    /// The claimed bound is below the throughput of a pod of the size.
+    /// The claimed bound on all pods of the size is below the throughput of a known pod of this size.
     pub const BOUND: &str = "bound";
     /// A pair of chips has no route, or several.
     pub const PAIR: &str = "pair";
@@ -89,13 +90,15 @@ pub struct Envelope<'a> {
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// The flit simulator with the settings and the seed of the plan, run on routes within the time limit of the depth.
+/// Function that runs the flit simulator on given routes with the settings and the seed of the plan, within the time
+/// limit of the depth (usual or exact) of the check.
 ///
 /// # Errors
 /// The reason that the simulator gave no figures.
 pub type SimulateAgain<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, String>;
 
-/// The router of the methods with the settings and the seed of the plan, within the time limit of the depth.
+/// Function that routes the pod with the router of the methods and the settings and the seed of the plan, within the
+/// time limit of the depth (usual or exact) of the check.
 ///
 /// # Errors
 /// The reason that the router gave no routes.
@@ -105,9 +108,9 @@ pub type Router<'a> = &'a dyn Fn(Depth) -> Result<Routing, String>;
 const LISTED_UP_TO: usize = 1024;
 /// Relative tolerance of figures that are sums and quotients of whole numbers.
 const EXACT: f64 = 1e-9;
-/// Relative tolerance with which a recomputed flow confirms a claim. The solution of a linear program is only as exact
-/// as its tolerance (1e-7), so the recomputed flow may be smaller by this tolerance. Whether a claim exceeds an upper
-/// bound on the flow is tested with [`EXACT`].
+/// A claimed flow is confirmed if the recomputed flow is smaller by at most this fraction, because the solution of a
+/// linear program is only as exact as the tolerance of the solver (1e-7). Whether a claim exceeds an upper bound on the
+/// flow is tested with [`EXACT`].
 const SOLVED: f64 = 1e-6;
 
 /// Returns `true` if a claim differs from the exact figure.

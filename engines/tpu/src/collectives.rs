@@ -51,8 +51,8 @@ pub struct Schedule {
     pub collective: Collective,
     /// Number of epochs.
     pub epochs: u32,
-    /// Under translation, only sends of one cube (all-to-all: of shards from cube 0) are listed; the group of the
-    /// topology translates them to every cube.
+    /// If this is [`Expansion::Translation`], `sends` has only the sends of one cube (in an all-to-all: of the shards
+    /// from cube 0), and the group of the topology translates them to every cube.
     pub expand: Expansion,
     /// The sends, in ascending order of epochs.
     pub sends: Vec<Send>,
@@ -115,7 +115,7 @@ impl Schedule {
     /// The same schedule with the sends of all cubes listed, in order of epochs.
     ///
     /// # Errors
-    /// A schedule under translation for a pod without symmetry.
+    /// The schedule lists the sends of one cube only, but the pod has no symmetry.
     pub fn expanded(&self, pod: &Topology) -> Result<Self, Problem> {
         let mut sends = Vec::with_capacity(self.sends.len() * self.copies(pod)?);
         for send in &self.sends {

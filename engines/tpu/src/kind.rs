@@ -144,9 +144,10 @@ impl Kind for Tpu {
     }
 }
 
-/// Limit for the maximum channel load divided by the maximum channel load of ideally split routes; above this limit,
-/// the routes rather than the pod limit a job. With two virtual channels and default settings, all measured pods of 128
-/// to 2048 chips stay below 1.21, so the limit leaves a margin.
+/// Limit for the ratio of two maximum channel loads: the load of the routes, divided by the load if traffic could be
+/// split ideally over all paths. Above this limit, a remark says that the routes, not the links of the pod, limit a
+/// job. With two virtual channels and default settings, all measured pods of 128 to 2048 chips stay below 1.21, so the
+/// limit leaves a margin.
 pub const LOSSY: f64 = 1.25;
 
 /// Remark for a pod with failed switches: the flow uses the remaining links.
@@ -161,8 +162,8 @@ fn failed_note(scenario: &TpuScenario) -> Option<String> {
     ))
 }
 
-/// Remark on routes that carry much less than the flow of the objective; `None` if the routes carry nearly as much as
-/// the flow.
+/// Remark if the throughput of the routes is much lower than the objective (the flow with ideally split traffic);
+/// `None` if their ratio is within [`LOSSY`], or if there are no routes.
 fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
     let load = result.routing.as_ref()?.claims.max_channel_load as f64;
     let flow = result.claims.mcf_lower;

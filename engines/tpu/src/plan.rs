@@ -201,7 +201,7 @@ impl FieldType for Route {
 }
 
 record! {
-    /// Hops and loads of the same paths if the first virtual channel always has priority.
+    /// Hops and loads of the listed paths before balancing: with virtual channels of smaller number preferred.
     #[derive(Eq)]
     pub struct Unbalanced {
         /// Hops on each virtual channel, over the routes of all sources.
@@ -222,7 +222,7 @@ record! {
         pub avg_hops: f64 = sane(),
         /// Saturation by the flit simulator, if requested.
         pub saturation_flits_per_cycle_per_node: Option<f64> = sane().or_null(),
-        /// Pairs without a route: source in cube 0 (translation) or anywhere, target. At most 20 are listed.
+        /// Pairs (source, target) without a route, at most 20. In a symmetric pod, the sources are in cube 0.
         pub unreachable: Vec<(u32, u32)> = index().or(Vec::new()),
         /// The routes, if requested.
         pub routing: Option<Routing> = any().or_null(),

@@ -76,7 +76,7 @@ pub struct PodFacts {
     pub claims: Claims,
     /// Routes of the result, if it lists any.
     pub routes: Option<Routes>,
-    /// Claimed figures of unlisted routes, which cannot be recounted.
+    /// Claimed figures of the routes if the result does not list the routes, so that they cannot be counted.
     pub stated: Option<RoutingClaims>,
     /// Figures for each failed switch, without routes; empty if no sweep was requested.
     pub faults: Vec<FaultCase>,
@@ -107,7 +107,8 @@ impl PodFacts {
         self.pod.symmetry().map(|symmetry| usize::from(symmetry.voltage[switch]))
     }
 
-    /// Number of circuits between two cubes, in both directions, or within one cube.
+    /// Symmetric matrix with the number of circuits between each two cubes, regardless of the plus end; the diagonal
+    /// has the circuits from a cube to itself.
     pub fn between(&self) -> Vec<Vec<u32>> {
         let cubes = self.pod.cubes();
         let mut count = vec![vec![0; cubes]; cubes];
@@ -123,7 +124,8 @@ impl PodFacts {
         count
     }
 
-    /// Number of circuits that lead to another cube than in `other`, which has the same number of cubes.
+    /// Number of plus ports whose circuit ends at a different cube in `other`; `None` if `other` has a different number
+    /// of cubes.
     pub fn circuits_that_differ(&self, other: &Topology) -> Option<usize> {
         if other.cubes() != self.pod.cubes() {
             return None;

@@ -13,7 +13,7 @@ pub struct Loads {
     pub each: u64,
 }
 
-/// Distribution of the loads of the channels of one virtual channel.
+/// Distribution of the number of routes per channel, for the channels with one virtual channel number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadFigures {
     /// Number of channels.
@@ -95,7 +95,7 @@ impl Loads {
         self.vc.iter().map(sum).collect()
     }
 
-    /// Number of routes over every arc, over all virtual channels.
+    /// Number of routes over every arc, summed over the virtual channels.
     pub fn totals(&self) -> Vec<u32> {
         let arcs = self.vc.first().map_or(0, Vec::len);
         (0..arcs).map(|arc| self.vc.iter().filter_map(|loads| loads.get(arc)).sum()).collect()
@@ -106,7 +106,7 @@ impl Loads {
         self.vc.first().map_or(0, Vec::len)
     }
 
-    /// The highest load of a channel, over all virtual channels.
+    /// The highest load of a channel of any virtual channel.
     pub fn most(&self) -> u32 {
         self.vc.iter().flatten().copied().max().unwrap_or(0)
     }
@@ -122,10 +122,10 @@ pub fn ratio(hops: &[u64]) -> Option<f64> {
 /// VC ratio below which virtual channels count as uneven.
 pub const UNEVEN: f64 = 0.9;
 
-/// Arc classes with the same load.
+/// Arcs (or arc classes) whose loads are equal or lie in one range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// Smallest and largest load of the level.
+    /// Smallest and largest load of the range.
     pub load: (u32, u32),
     /// Number of arcs inside cubes.
     pub electrical: usize,
@@ -133,8 +133,8 @@ pub struct Level {
     pub optical: usize,
 }
 
-/// The loads of all arcs in at most `most` levels, highest first. If there are few enough different loads, every load
-/// is its own level.
+/// Groups the arcs into at most `most` levels of load, highest first. If there are at most `most` different loads,
+/// every load is its own level.
 pub fn levels(totals: &[u32], most: usize) -> Vec<Level> {
     let mut counts = std::collections::BTreeMap::<u32, (usize, usize)>::new();
     for (arc, &load) in totals.iter().enumerate() {

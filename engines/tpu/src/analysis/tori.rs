@@ -1,4 +1,5 @@
-//! Reference values for pods of a size: the tori, the bounds on any pod, and other sizes.
+//! Reference values for the pods of one size: the tori of this size and the bounds on any pod. Also throughputs per
+//! chip for a list of other sizes.
 
 use super::explained::{Routes, per_chip};
 use crate::model::baselines;
@@ -119,7 +120,7 @@ fn torus(shape: [u16; 3], twisted: bool, routed: bool) -> Option<Torus> {
     })
 }
 
-/// Numbers of cubes of the sizes that are compared.
+/// Pod sizes whose throughput per chip is compared, as numbers of cubes.
 pub const SIZES: [usize; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
 /// Number of chips of one size, with throughputs per chip.

@@ -7,12 +7,13 @@ use super::{EXACT, Envelope, Findings, code, cover};
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::StopTest;
 
-/// Number of cubes up to which the relaxation is computed; for larger pods, the cover bound is much tighter.
+/// Number of cubes up to which the relaxation with fractional circuits is solved; for larger pods, the bound from the
+/// universal cover ([`cover`]) is much tighter.
 const RELAXED_UP_TO: usize = 16;
 
-/// Returns a bound that the checker itself proves for all pods of the size: the cover bound, and in the exact depth, if
-/// the claim is below it, also the relaxation with fractional circuits. A claimed bound below the throughput of a known
-/// pod is a violation.
+/// Returns a bound that the checker itself proves for all pods of the size. This is the cover bound. If the claim is
+/// below the cover bound, the exact depth also solves the relaxation with fractional circuits and returns the smaller
+/// bound. A claimed bound below the throughput of a known pod is a violation.
 pub(super) fn check(
     wiring: &Wiring,
     envelope: &Envelope<'_>,
@@ -78,9 +79,10 @@ fn torus(cubes: usize) -> f64 {
     8.0 / (64.0 * cubes as f64 * 4.0 * longest as f64)
 }
 
-/// Dual bound from lengths of all possible circuits: the capacity of a pod costs at most its electrical links plus the
-/// longest circuit of each switch, and every distance in the pod is at least the distance in the network of all
-/// circuits.
+/// Solves the relaxation with fractional circuits and returns its upper bound. The bound is valid for any lengths of
+/// the links and possible circuits: the total length of the links of a pod is at most the length of its electrical
+/// links plus the longest circuit of each switch, and every distance in the pod is at least the distance in the network
+/// of all possible circuits.
 fn relaxation(wiring: &Wiring, claimed: f64, depth: Depth) -> Option<f64> {
     let network = CheckedNetwork::of_all_circuits(wiring);
     let start = vec![1.0; network.classes];

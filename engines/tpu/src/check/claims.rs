@@ -49,9 +49,9 @@ pub(super) fn finite(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Fi
     }
 }
 
-/// Computes the sum of hops and the diameter by a breadth-first search from 64 chips at once with one bit for each, and
-/// compares them with the claims. If the symmetry was confirmed, cube 0 represents all cubes. Returns the sum; `None`
-/// if some chips cannot be reached.
+/// Computes the sum of hops and the diameter and compares both figures with the claims. A breadth-first search runs
+/// from 64 chips at once, with one bit per source chip. If the symmetry was confirmed, only cube 0 is searched. Returns
+/// the sum; `None` if some chips cannot be reached.
 pub(super) fn hops(
     wiring: &Wiring,
     group: Option<Symmetric>,
@@ -104,7 +104,8 @@ pub(super) fn hops(
     Some(sum)
 }
 
-/// Compares the two ends of the MCF with each other, the hop bound, the certificate and the routes.
+/// Compares the claimed lower and upper end of the MCF with each other, with the hop bound, with the certificate and
+/// with the routes.
 pub(super) fn mcf(
     wiring: &Wiring,
     group: Option<Symmetric>,

@@ -1,4 +1,6 @@
-//! The bound over all pods of a size: no chip has more chips within a distance than in the universal cover.
+//! The bound over all pods of a size. It compares a pod with the universal cover, an infinite network in which every
+//! optical hop, except directly back, enters a new cube: within any distance, a chip of a pod reaches at most as many
+//! chips as in the cover.
 
 use super::wiring::{CHIPS, coordinates};
 
@@ -11,7 +13,8 @@ const ELECTRICAL: usize = 144;
 const OPTICAL: usize = ENTRIES / 2;
 
 /// Lengths of an electrical and an optical link. Every pair of lengths gives a valid bound, and the smallest of these
-/// bounds is used. At 2 cubes, equal lengths (hops) give the smallest bound; at more cubes, shorter optical links do.
+/// bounds is used. At 2 cubes, equal lengths (hops) give the smallest bound; at more cubes, longer optical links give a
+/// smaller bound.
 const LENGTHS: [(usize, usize); 7] = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)];
 
 /// Largest MCF of any pod of `nodes` chips. In the best case, every optical hop away from a chip enters a new cube.
@@ -65,8 +68,8 @@ fn covered(nodes: usize, electrical: usize, optical: usize) -> f64 {
     sum / octant.len() as f64 * nodes as f64
 }
 
-/// Adds `count` to the number of chips at each distance, for the chips of a cube that is entered at chip `at` at
-/// `distance`, and to the number of next cubes that are entered through the other faces of this cube.
+/// Counts the chips of `count` cubes that paths enter at chip `at` and at `distance`: adds `count` to `copies` for
+/// every chip of such a cube, and to `entered` for every neighbouring cube except the one from which the paths came.
 fn enter(
     copies: &mut Vec<[f64; CHIPS]>,
     entered: &mut Vec<[f64; ENTRIES]>,

@@ -1,8 +1,9 @@
 //! Recomputes the throughput with the checker's own column generation.
 //!
-//! A master program combines shortest-path flows, so the value of this program is an achievable flow. The dual prices
-//! of the program are link lengths, which bound every flow. For a pod, both ends are compared with the claims of the
-//! plan. For the network of all possible circuits, the upper end bounds all pods of the size.
+//! A master program (a linear program) combines shortest-path flows, so its value is an achievable flow: the lower end
+//! of an interval. The dual prices of the program are link lengths that bound every flow: the upper end. For a pod,
+//! both ends are compared with the claims of the plan. For the network of all possible circuits, the upper end bounds
+//! all pods of the size.
 
 use super::group::Symmetric;
 use super::network::{CAPACITY, CheckedNetwork};
@@ -20,8 +21,8 @@ use lightbay_highs::solution::Status;
 
 /// Maximum number of rounds; claims that are still undecided after them stay unverified.
 const ROUNDS: usize = 250;
-/// Rounds before the first program, with lengths that grow with the load; the columns of these rounds are more diverse
-/// than columns from the prices of a small program.
+/// Number of rounds before the first program is solved. Lengths in these rounds grow with the load; the resulting
+/// columns are more diverse than columns from the prices of a small program.
 const SEEDS: usize = 12;
 /// Weight of the best lengths so far in the lengths of a round (dual stabilisation); the remaining weight is on the
 /// prices of the program, which vary too much if they are used alone.
@@ -114,17 +115,17 @@ pub(super) fn check(
 struct Master<'n> {
     network: &'n CheckedNetwork,
     instance: Instance,
-    /// Number of columns before the columns of flows.
+    /// Number of columns before the first flow column.
     fixed: usize,
-    /// Group and loads of every column of a flow.
+    /// For every flow column: its group of sources, and its load on each link class.
     columns: Vec<(usize, Vec<f64>)>,
     /// Unit of the loads, chosen so that entries are near 1 and the program is well scaled.
     unit: f64,
 }
 
 impl<'n> Master<'n> {
-    /// Builds the program without columns of flows. Columns: the size of all links `t`, then the size of each class
-    /// that shares a switch. Rows: classes, switches, groups.
+    /// Builds the program without flow columns. Columns: the capacity `t` of all links, then the capacity of each
+    /// possible circuit class of a switch. Rows: link classes, switches, groups of sources.
     fn new(network: &'n CheckedNetwork, unit: f64) -> Result<Self, Error> {
         let mut model = Model::new("throughput");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
@@ -171,8 +172,9 @@ impl<'n> Master<'n> {
         Ok(())
     }
 
-    /// Solves the program. Returns the combined flow, computed from its loads instead of the value of the solver, and
-    /// the prices of the classes. `None` if the run stops or if the solver has no solution.
+    /// Solves the program. Returns the value of the combined flow and the prices of the link classes. The value is
+    /// recomputed from the loads, because the value of the solver is only accurate to its tolerance. `None` if the run
+    /// stops or if the solver has no solution.
     fn solve(&mut self, stop: &StopTest) -> Result<Option<(f64, Vec<f64>)>, Error> {
         let solution = self.instance.run(&mut RunListener::new(&mut stop.clone()))?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {

@@ -18,7 +18,8 @@ pub(super) struct CheckedNetwork {
     pub classes: usize,
     /// `true` for classes without a working link: they have no capacity.
     idle: Vec<bool>,
-    /// Groups of classes that share one unit of capacity in any fractions: the possible circuits of each switch.
+    /// For each switch, the classes of its possible circuits, which share one unit of capacity in any fractions; empty
+    /// for the network of a pod.
     pub shared: Vec<Range<usize>>,
     /// Sources that share a column of the master program.
     pub groups: Vec<Range<usize>>,
@@ -48,8 +49,8 @@ fn electrical() -> [[Option<u32>; PORTS]; CHIPS] {
 }
 
 impl CheckedNetwork {
-    /// The network of a pod: with symmetry, the 192 link classes and the sources of cube 0; otherwise every link and
-    /// every source separately (one column for each cube).
+    /// The network of a pod. With symmetry, it has the 192 link classes and only the sources of cube 0. Otherwise every
+    /// link is its own class and every chip is a source; the sources of a cube form one group.
     pub fn of(wiring: &Wiring, group: Option<Symmetric>) -> Self {
         let nodes = wiring.nodes();
         let inside = electrical();
@@ -78,9 +79,10 @@ impl CheckedNetwork {
         Self { links, classes: idle.len(), idle, shared: Vec::new(), groups }
     }
 
-    /// The network of all circuits that a pod of this many cubes can have, by switch and by the cyclic distance of the
-    /// two cubes: a pod uses one unit of each switch, shared between these classes. Adding the same number to all cube
-    /// numbers preserves this network, so cube 0 represents all cubes.
+    /// The network of all circuits that a pod with the same number of cubes can have. Circuits form a class if they
+    /// have the same switch and the same difference of cube numbers (modulo the number of cubes); the classes of a
+    /// switch share one unit of capacity. Adding the same number to all cube numbers preserves this network, so cube 0
+    /// represents all cubes.
     pub fn of_all_circuits(wiring: &Wiring) -> Self {
         let cubes = wiring.cubes;
         let inside = electrical();
@@ -118,8 +120,8 @@ impl CheckedNetwork {
         }
     }
 
-    /// Lengths of the classes of this network, from the lengths of the 192 link classes; returns `lengths` unchanged if
-    /// it has another number of entries, or if this network has the same 192 classes.
+    /// Converts the lengths of the 192 link classes to lengths of the classes of this network. Returns `lengths`
+    /// unchanged if its number of entries is not 192, or if this network has the 192 classes itself.
     pub fn spread(&self, wiring: &Wiring, lengths: &[f64]) -> Vec<f64> {
         let few = ELECTRICAL + SWITCHES;
         if lengths.len() != few || self.classes == few {
@@ -133,13 +135,13 @@ impl CheckedNetwork {
         (0..self.classes).map(|link| lengths[class(link / 3, 2 * (link % 3))]).collect()
     }
 
-    /// Number of classes that every pod has with full capacity.
+    /// Number of classes that have their own capacity: all classes except the possible circuits in `shared`.
     pub fn whole(&self) -> usize {
         self.shared.first().map_or(self.classes, |first| first.start)
     }
 
-    /// Total capacity at given lengths, with the longest circuit of every switch: an upper bound on the length that a
-    /// flow uses.
+    /// Total of capacity times length over all links, with the longest possible circuit of every switch. This is an
+    /// upper bound on the total of load times length of any flow.
     pub fn cost(&self, lengths: &[f64]) -> f64 {
         let whole = lengths[..self.whole()].iter().zip(&self.idle).filter(|(_, idle)| !**idle);
         let whole: f64 = whole.map(|(length, _)| length).sum();

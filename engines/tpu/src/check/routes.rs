@@ -1,10 +1,10 @@
 //! Checks routes: every pair has exactly one route to its target, the loads are as claimed, and the channel
 //! dependencies have no cycle.
 //!
-//! Routes that are listed only for cube 0 represent their translations by the group, which preserve the wiring, as the
-//! checker has confirmed. If routes are translated in this way, the loads of all routes are equal on all arcs of a
-//! class, and the dependencies of all routes are the dependencies of the listed routes, lifted to every cube; the
-//! expanded dependency graph must be free of cycles.
+//! If a plan lists only the routes from cube 0, the group translates them to the other cubes; the checker has confirmed
+//! that translations preserve the wiring. All arcs of a class then have the same load. Every dependency between
+//! channels of a listed route also exists in its translation to every cube; the dependency graph of all cubes must be
+//! free of cycles.
 
 use super::group::Symmetric;
 use super::wiring::{CHIPS, PORTS, Wiring};
@@ -31,8 +31,8 @@ pub(super) struct Sums {
     pub hops: u64,
 }
 
-/// Checks a set of routes; `None` if the routes are too damaged to be counted. `place` is the path of the routes in the
-/// plan.
+/// Checks a set of routes; `None` if the routes are too damaged to be counted. `place` is the JSON path of this set in
+/// the plan, for messages.
 pub(super) fn check(
     pod: &Pod<'_>,
     routing: &Routing,
@@ -115,9 +115,9 @@ pub(super) fn check(
     Some(Sums { max_load, hops })
 }
 
-/// Checks that the figures of unlisted routes are possible: the hops are the sum over all virtual channels and at least
-/// the hops of shortest paths; the maximum load is at least the mean load and does not contradict the MCF. Loads before
-/// balancing must belong to the same paths.
+/// Checks that the figures of unlisted routes are possible. The number of hops must be the sum over all virtual
+/// channels and at least the hops of shortest paths. The maximum load must be at least the mean load and must not
+/// contradict the MCF. The total hops and the maximum load before balancing must equal those after balancing.
 fn unlisted(
     pod: &Pod<'_>,
     routing: &Routing,
@@ -302,7 +302,8 @@ struct TakenTurns {
     vcs: usize,
     /// Number of chips whose arcs are numbered: 64 if translations give the arcs of the other chips.
     chips: usize,
-    /// One bit for each next port and virtual channel, by arc and virtual channel.
+    /// For each arc and virtual channel, a bit mask of the (next port, next virtual channel) pairs that routes use
+    /// after it.
     next: Vec<u64>,
 }
 
@@ -316,7 +317,7 @@ impl TakenTurns {
         self.next[arc * self.vcs + vc] |= 1 << (port * self.vcs + next_vc);
     }
 
-    /// A cycle of channel dependencies of the expanded pod, if there is one, by topological sorting.
+    /// Returns a cycle of the channel dependencies of the whole pod, if there is one, found by topological sorting.
     fn circle(&self, wiring: &Wiring) -> Option<String> {
         let (vcs, nodes) = (self.vcs, wiring.nodes());
         let channels = nodes * PORTS * vcs;

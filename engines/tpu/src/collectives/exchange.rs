@@ -30,7 +30,7 @@ struct WaitingShard {
     left: u32,
     /// Number of the route; ties are broken by the smaller number, so that the schedule is deterministic.
     route: std::cmp::Reverse<u32>,
-    /// Number of the arc that the shard waits for, as in the pod.
+    /// Number, in the numbering of the pod, of the arc over which the shard is sent next.
     arc: u32,
 }
 
@@ -130,15 +130,16 @@ pub struct PathShare {
     pub share: f64,
 }
 
-/// Utilisation if every pair sends along the flow of a certificate instead of a single path: epochs per unit of demand.
+/// Returns the epochs per unit of demand, and their lower bound, if every pair splits its demand as in the flow of a
+/// certificate instead of using a single path.
 pub fn fractional(flow: &Flow, mcf_upper: f64) -> Utilisation {
     Utilisation { bound_epochs: 1.0 / mcf_upper, epochs: 1.0 / flow.value }
 }
 
-/// The flow of a certificate from one source, as paths whose fractions add up to 1 for each target. Half of the flow
-/// from `source` uses these paths; the other half uses the reversed paths of the opposite flow, so that both directions
-/// of every link have equal load. This function returns the first half; the second half of a pair is the reversed first
-/// half of the opposite pair.
+/// Decomposes the flow of a certificate from one source into paths; the fractions of the paths to a target add up to 1.
+/// To load both directions of every link equally, send half of the demand of a pair (a, b) along its own paths and the
+/// other half along the reversed paths of the pair (b, a). This function returns only the paths of the pairs that start
+/// at `source`.
 pub fn paths(pod: &Topology, flow: &Flow, source: u32) -> Vec<PathShare> {
     let nodes = pod.nodes();
     let sources = if pod.symmetry().is_some() { CHIPS } else { nodes };
@@ -178,8 +179,8 @@ pub fn paths(pod: &Topology, flow: &Flow, source: u32) -> Vec<PathShare> {
     found
 }
 
-/// A path along arcs with flow, which follows the arc with the most flow at every node, and the flow along the whole
-/// path.
+/// Returns a path along arcs with flow, and the smallest flow of its arcs. The path is found backwards from the target:
+/// at every node, it uses the incoming arc with the most flow.
 fn widest(network: &Network, amount: &[f64], source: u32, target: u32) -> (Vec<u8>, f64) {
     let (mut at, mut ports, mut least) = (target as usize, Vec::new(), f64::INFINITY);
     while at != source as usize {

@@ -45,11 +45,12 @@ fn invalid(what: impl Into<String>, remedy: &str) -> MethodError {
 struct Flood {
     /// Number of represented chips.
     locals: usize,
-    /// Number of copies of the represented chips in the pod: shard `(d, m)` of chip `m` in copy `d` has number
+    /// Number of copies of the represented chips that make up the pod. The shard of chip `m` in copy `d` has the number
     /// `locals * d + m`.
     copies: usize,
-    /// For every represented arc, its receiver and the group element that converts copy numbers from the frame of the
-    /// sender to the frame of the receiver. The frame of a copy numbers all copies relative to this copy.
+    /// For every represented arc: the represented chip of its receiver, and the group element that leads from the copy
+    /// of the sender to the copy of the receiver. Every copy numbers the other copies relative to itself (its frame);
+    /// the element converts these numbers from the frame of the sender to the frame of the receiver.
     heads: Vec<(u32, u32)>,
     /// `moved[g * copies + d]`: number of copy `d` in the frame of copy `g`.
     moved: Vec<u32>,

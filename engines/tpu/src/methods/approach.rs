@@ -65,7 +65,8 @@ impl<A: ModelMethod> Method<Tpu> for OnModel<A> {
 /// Checks that a method supports a scenario and returns its group.
 ///
 /// # Errors
-/// A topology that is not to be designed, a pod that is too large, or a group of another order.
+/// The scenario names a topology, so there is nothing to design; the pod is too large; or the order of the group is not
+/// the number of cubes.
 pub(super) fn group_of<A: ModelMethod>(scenario: &TpuScenario) -> Result<Group, MethodError> {
     if scenario.topology != TopologyChoice::Design {
         return Err(begin::other_topology(A::NAME, scenario));

@@ -189,7 +189,8 @@ impl TopologyRecord {
     }
 }
 
-/// Returns the group, with the name of a common group if the common group has the same table.
+/// Returns the group under a common name, such as `Z2 x Z4`, if the group with this name has the same multiplication
+/// table; otherwise returns it unchanged.
 fn recognised(group: Group) -> Group {
     let order = group.order();
     let mut usual = Vec::new();

@@ -50,7 +50,7 @@ pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
     }
 }
 
-/// Reports one point of a series at the time of the run.
+/// Reports a point of a series: the value `y` at the elapsed time of the run.
 pub(super) fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     let x = cx.elapsed_s();
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));

@@ -178,8 +178,8 @@ impl Method<Tpu> for Fast {
 #[derive(Clone, Debug)]
 struct BestPod {
     pod: Topology,
-    /// Family and design of the pod, from which the search continues; `None` for a pod without symmetry, from which the
-    /// search cannot continue.
+    /// Family (group and symmetry) and voltages of the pod, from which the search continues; `None` for a pod without
+    /// symmetry.
     entry: Option<Entry>,
     certificate: Certificate,
     source: String,
@@ -429,8 +429,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// Narrows the certificate of the best design, which until now was only accurate enough to compare designs.
-    /// [`finish`] handles a requested gap.
+    /// Narrows the certificate of the best design, which until now was only accurate enough to compare designs. If the
+    /// user set a gap, [`finish`] narrows it instead.
     fn tighten(&mut self) -> Result<(), MethodError> {
         let Some(best) = self.best.clone() else { return Ok(()) };
         if self.cx.params().float("certificate_gap").is_some() || best.certificate.gap() <= FINAL {
@@ -583,8 +583,7 @@ fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
 }
 
-/// Start lengths for a certificate: the two-valued lengths with the tightest bound on the throughput; `None` for equal
-/// lengths.
+/// Start lengths for a certificate: one electrical and one optical length, with the tightest bound; `None` if equal.
 fn start_lengths(pod: &Topology) -> Option<Vec<f64>> {
     let tried = [(1, 1), (2, 3), (1, 2), (2, 5), (1, 3)];
     let bounds = tried.into_iter().filter_map(|(electrical, optical)| {

@@ -30,7 +30,7 @@ const ROUNDING_STREAM: u64 = 1;
 
 impl ModelMethod for Relaxation {
     const NAME: &'static str = "tons-lp";
-    /// Maximum number of cubes of a pod; for larger pods, the cover bound is much tighter than the relaxation.
+    /// Maximum number of cubes of a pod; for larger pods, the bound from the universal cover is much tighter.
     const MOST_CUBES: usize = 16;
 
     fn info(&self) -> MethodInfo {
@@ -138,7 +138,8 @@ pub(super) fn gap() -> ParamInfo {
     .effect(Effect::Warm)
 }
 
-/// Solves a relaxation; the bound of the free relaxation holds for all pods.
+/// Solves a relaxation with the allowed elements of each switch. If `free`, no switch is fixed, and the upper bound is
+/// reported as the bound on all pods of the size.
 pub(super) fn relaxed(
     group: &Group,
     allowed: &Allowed,

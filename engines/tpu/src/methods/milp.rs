@@ -45,7 +45,7 @@ const START_STREAM: u64 = 2;
 /// Feasibility tolerance for points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
-/// Maximum relative error of a bound that the solver's tolerances may cause.
+/// Maximum relative error in a bound from the tolerances of the solver; reported bounds are raised by it.
 const SLIP: f64 = 1e-6;
 
 fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> PodProgramRequest<'g> {

@@ -17,7 +17,8 @@ use lightbay_core::plan::Plan;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::{Unwatched, Watch};
 
-/// Routes and, if they use chosen turns, the start data of a fault sweep.
+/// Routes and, if they were computed from allowed turns and not in dimension order, the data from which a fault sweep
+/// starts.
 pub(super) struct Routes {
     pub(super) routing: Routing,
     pub(super) found: Option<FoundRoutes>,
@@ -79,8 +80,8 @@ fn routes(
     Ok(Routes { routing: routed.routing, found: Some(routed.found) })
 }
 
-/// Computes the case of every failed switch. Dimension-order routes cannot avoid a failed switch, so the cases of tori
-/// are routed by allowed turns too.
+/// Routes the pod once for each of its switches, with this switch failed. Dimension-order routes cannot avoid a failed
+/// switch, so tori with a failed switch are routed by allowed turns too.
 ///
 /// # Errors
 /// The reason to stop.

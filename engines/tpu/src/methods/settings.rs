@@ -17,7 +17,7 @@ use rand::Rng;
 /// Number of the random stream that seeds routes and simulations; methods number their own streams from 0.
 pub const ROUTE_STREAM: u64 = 1 << 40;
 
-/// Maximum number of chips of a torus in dimension order for which all routes are written by default.
+/// Maximum number of chips of a torus with dimension-order routes whose routes a plan lists by default.
 const WRITTEN_UP_TO: usize = 1024;
 
 /// Maximum gap of a certificate that may be requested.
@@ -101,12 +101,12 @@ pub fn certificate_settings(params: &Params, nodes: usize) -> mcf::FlowSettings 
     settings
 }
 
-/// The seed of routes and simulations, from their random stream in a run.
+/// Draws the seed of routes and simulations from the random stream that a run reserves for it.
 pub fn route_seed(mut stream: Stream) -> u64 {
     stream.next_u64()
 }
 
-/// The search for the saturation point that the parameters select.
+/// Returns the value of the parameter `saturation_search`: how the saturation point is searched.
 pub fn search(params: &Params) -> SaturationSearch {
     match params.text("saturation_search") {
         Some("steps") => SaturationSearch::Steps,
@@ -213,7 +213,8 @@ impl FinishSteps {
         self.faults || self.simulate.is_some()
     }
 
-    /// Copy of these steps with route selection by prices, if the exact program was requested; otherwise `None`.
+    /// If route selection by the exact integer program was requested, returns a copy of these steps that selects by
+    /// prices (a fast heuristic), whose plan is reported first; otherwise `None`.
     pub(super) fn before_the_exact_program(&self) -> Option<Self> {
         let exact = self.routing == RouteKind::Turns && self.settings.selection == RouteSelection::Ilp;
         exact.then(|| {

@@ -1,7 +1,7 @@
 //! The tori that a designed pod is compared with: prismatic (PT) and prismatic doubly twisted (PDTT).
 //!
 //! Both tori are symmetric pods: the cubes are numbered by the group of the torus, and all 16 switches of a dimension
-//! carry the same step.
+//! have the same voltage (group element).
 
 use crate::model::group::Group;
 use crate::model::pod::{CHIPS, MAX_CUBES, SWITCHES, switch_dimension};

@@ -90,7 +90,7 @@ impl Topology {
         Ok(Self { cubes, to: to.concat(), from, symmetry: None, failed: [false; SWITCHES] })
     }
 
-    /// Returns the same circuits as a pod without a known symmetry.
+    /// Returns a copy with the same circuits, but without the group and the voltages.
     #[must_use]
     pub fn without_symmetry(&self) -> Self {
         Self { symmetry: None, ..self.clone() }

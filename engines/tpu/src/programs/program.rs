@@ -135,7 +135,8 @@ impl PodProgram {
         self.model.lower[self.throughput.index()]
     }
 
-    /// Returns the model with every switch fixed; the optimum of this model is the throughput of that pod.
+    /// Returns the model with every switch fixed to its voltage; the optimum is the throughput of the pod with these
+    /// voltages.
     #[must_use]
     pub fn fixed(&self, voltage: &[u16; SWITCHES]) -> Model {
         // Used by checks: the value of the model with a fixed design is the throughput of the design.
@@ -148,7 +149,7 @@ impl PodProgram {
         model
     }
 
-    /// The values of all circuits for one voltage of each switch.
+    /// The value (0 or 1) of every circuit column if the switches have these voltages.
     pub fn design(&self, voltage: &[u16; SWITCHES]) -> Vec<(u32, f64)> {
         let of_switch = |(columns, g): (&Vec<Column>, &u16)| {
             let g = usize::from(*g);

@@ -3,8 +3,8 @@
 //! any pod over the translations is feasible, and averaging cannot lower a concave function.
 //!
 //! The relaxation is solved like the flow of a given pod, by column generation on lengths of the electrical links and
-//! of every possible circuit. Any lengths prove a bound: the cost of the electrical links and of the longest circuit of
-//! every switch, divided by the distances in the network of all possible circuits.
+//! of every possible circuit. Any lengths prove a bound: the total length of the electrical links and of the longest
+//! circuit of every switch, divided by the sum of the distances in the network of all possible circuits.
 
 use crate::model::group::Group;
 use crate::model::pod::{
@@ -47,7 +47,7 @@ pub struct Relaxed {
 /// Limits of the relaxation.
 #[derive(Clone, Copy, Debug)]
 pub struct RelaxationSettings {
-    /// Relative gap between the two ends at which the computation stops.
+    /// Relative gap between the upper bound and the achievable throughput at which the computation stops.
     pub gap: f64,
     /// Maximum number of sweeps, regardless of the gap.
     pub max_rounds: u32,
@@ -139,14 +139,14 @@ struct RelaxedProgram<'s> {
     space: &'s Space,
     instance: Instance,
     unit: f64,
-    /// Group of each column of a flow.
+    /// Group of sources of each flow column.
     groups: Vec<u32>,
     loads: Vec<Vec<f64>>,
 }
 
 impl<'s> RelaxedProgram<'s> {
-    /// Builds the program without flows. Columns: `t`, then one for the size of each circuit in units of `t`, then one
-    /// for each flow. Rows: classes, switches, groups.
+    /// Builds the program without flow columns. Columns: `t`, then for each possible circuit its fraction of the switch
+    /// times `t`, then one column for each flow. Rows: link classes, switches, groups of sources.
     fn new(space: &'s Space, unit: f64) -> Result<Self, Trouble> {
         let mut model = Model::new("relaxation");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
@@ -273,8 +273,8 @@ impl<'s> RelaxedProgram<'s> {
         }
     }
 
-    /// Solves the program. Stores the sizes of circuits and their flow in `found`, and returns the prices of the
-    /// classes.
+    /// Solves the program. Stores the fraction of each switch per group element, and the flow that these fractions
+    /// carry, in `found`, and returns the prices of the link classes.
     fn solve<W: Watch>(
         &mut self,
         found: &mut Relaxed,

@@ -23,7 +23,7 @@ const LEVELS: usize = 8;
 struct Case {
     /// Number of routes over the most loaded arc; `None` if some pair cannot be reached.
     load: Option<u64>,
-    /// Mean number of hops of a route, if the whole case is known.
+    /// Mean number of hops of a route; `None` while a running sweep has reported only the load.
     avg_hops: Option<f64>,
     saturation: Option<f64>,
     unreachable: usize,

@@ -1,4 +1,5 @@
-//! Formats by name: the scenario with its full topology, the separate study, and files for other programs.
+//! Export formats by name: the scenario with its full topology, a study of networks of degree 4, and files for other
+//! programs.
 
 use super::{File, PodSubject, formats, write};
 use crate::Tpu;
@@ -16,7 +17,7 @@ use lightbay_core::watch::Unwatched;
 /// Format of the study of networks of degree 4, whose content does not depend on the exported pod.
 const RADIX4: &str = "radix4";
 
-/// Default sizes of the study.
+/// Default numbers of nodes of the networks in the study.
 const RADIX4_NODES: [i64; 4] = [10, 20, 30, 40];
 
 /// Returns all formats.

@@ -10,7 +10,7 @@ pub(super) const STREAMS: u64 = 1 << 16;
 /// Number of families whose throughput is certified after the tournament. Metrics only bound the throughput, so the
 /// second family may carry more than the first; each certified family costs one certificate.
 pub(super) const CERTIFIED: usize = 2;
-/// Number of designs that are certified after a round of cuts, for the same reason.
+/// Number of designs that are certified after a round of cuts; several, because metrics only bound the throughput.
 pub(super) const PER_ROUND: usize = 2;
 /// Initial temperature of a round of cuts divided by the initial temperature of the tournament: lower, because the
 /// search is near a good design.
@@ -40,8 +40,8 @@ pub(super) const WORTH: f64 = 2e-4;
 /// takes so long that a run may be stopped before the next round.
 pub(super) const LONG_ROUNDS: usize = 64;
 
-/// Number of cubes of pods for which designs without symmetry of the cube are searched again: +0.1 % for 4 cubes (256
-/// chips), nothing for 2 and 3.
+/// The only number of cubes for which a second search covers designs without symmetry of the cube. It gains 0.1 % of
+/// throughput for 4 cubes (256 chips), and nothing for 2 and 3 cubes.
 pub(super) const UNTIED: usize = 4;
 
 /// Returns the default numbers of evaluations, chains and rounds of cuts for a number of cubes; a search takes seconds

@@ -9,7 +9,7 @@ use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Tone, U
 /// The first time on a logarithmic time axis, s.
 const FIRST_S: f64 = 0.01;
 
-/// Maximum number of series of two-length bounds that are drawn.
+/// Maximum number of drawn series of bounds from one length for electrical links and one for optical links.
 const TWO_LENGTH: usize = 2;
 
 /// Curves of a run with their reference values.
