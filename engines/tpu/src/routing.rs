@@ -90,7 +90,7 @@ pub struct RoutingSettings {
     /// Number of simultaneously failed switches that shared turns must survive. This number determines the spanning
     /// trees whose turns are allowed first, if spanning trees are needed.
     pub tolerated_faults: u8,
-    /// Maximum memory of a request, bytes.
+    /// Maximum memory for the routing of a pod, bytes.
     pub memory_limit_bytes: u64,
 }
 

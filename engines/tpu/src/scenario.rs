@@ -84,7 +84,7 @@ pub enum TopologyChoice {
 words! {
     /// Order in which turns are tried.
     pub enum TurnPriority {
-        /// All-paths load: minimal paths of all pairs that use the turn.
+        /// All-paths load: number of shortest paths, of all pairs, that use the turn.
         Apl = "apl",
         /// Chosen-path load: how often the unconstrained route selection uses the turn.
         Cpl = "cpl",
@@ -112,9 +112,10 @@ record! {
         pub router_latency_cycles: u32 = within(0..=MAX_LATENCY).or(25).unit("cycles"),
         /// Latency from a source queue into its router.
         pub injection_latency_cycles: u32 = within(0..=MAX_LATENCY).or(25).unit("cycles"),
-        /// Virtual channels of a simulated link, free lanes included ('vc_count' of 'simulate').
+        /// All virtual channels of a simulated link: those of the routes, and those that every packet may use
+        /// ('vc_count' of 'simulate').
         pub vc_count: u8 = within(1..=MAX_VCS).or(4),
-        /// Virtual channels that follow the labels of the routes.
+        /// Virtual channels on which packets follow the virtual channels of their routes.
         pub escape_vc_count: u8 = within(1..=MAX_VCS).or(2),
         /// Buffer of a virtual channel.
         pub buffer_flits_per_vc: u32 = within(1..=1_000_000).or(200).unit("flits"),

@@ -25,10 +25,11 @@ pub const DELIVERED: &str = "delivered";
 /// Mean latency against the offered rate.
 pub const LATENCY_CYCLES: &str = "latency_cycles";
 
-/// Prefix of the names of series of two-length bounds.
+/// Prefix of the names of the series of two-length bounds: bounds from one length for all electrical links and one for
+/// all optical links.
 const TWO_LENGTH: &str = "two_length_";
 
-/// Name of the series of two-length bounds for a length of an electrical and a length of an optical link.
+/// Name of the series of bounds from these lengths of electrical and optical links.
 pub fn two_length(electrical: u32, optical: u32) -> String {
     format!("{TWO_LENGTH}{electrical}_{optical}")
 }

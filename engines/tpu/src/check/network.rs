@@ -13,7 +13,7 @@ pub(super) const CAPACITY: f64 = 2.0;
 /// class of links is enough.
 #[derive(Debug)]
 pub(super) struct CheckedNetwork {
-    /// The far end and the class of every link, by chip; links are alike in both directions.
+    /// The far end and the class of every link, by chip; both directions of a link have the same class.
     links: Vec<Vec<(u32, u32)>>,
     pub classes: usize,
     /// `true` for classes without a working link: they have no capacity.
@@ -34,7 +34,7 @@ pub(super) struct Tree {
     pub loads: Vec<f64>,
 }
 
-/// Classes of the electrical links of a cube, by chip and port, in the order of certificates.
+/// Classes of the electrical links of a cube, by chip and port, numbered as in the certificates of plans.
 fn electrical() -> [[Option<u32>; PORTS]; CHIPS] {
     let mut classes = [[None; PORTS]; CHIPS];
     let mut next = 0;

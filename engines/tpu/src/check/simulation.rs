@@ -115,8 +115,8 @@ fn is_rate(rate: f64, step: f64) -> bool {
     rate >= 0.0 && (steps - steps.round()).abs() <= EXACT * steps.abs().max(1.0)
 }
 
-/// Checks properties of every search: the rates are multiples of the step in ascending order, the saturation is 0 or
-/// one of these rates, and the rate one step above the saturation was tried as well.
+/// Checks properties that every saturation search guarantees: the rates are multiples of the step in ascending order,
+/// the saturation is 0 or one of these rates, and the rate one step above the saturation was tried as well.
 fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation, found: &mut Findings) {
     let Some(settings) = &scenario.simulate else {
         found.add(

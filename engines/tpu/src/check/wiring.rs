@@ -20,7 +20,7 @@ pub(super) struct Wiring {
     pub next: Vec<[u32; PORTS]>,
     /// Switch that a chip of a cube reaches by a port, if any.
     pub switch: Vec<[Option<u8>; PORTS]>,
-    /// `to[switch][cube]`: cube at whose minus port the circuit from the plus port of `cube` ends.
+    /// `to[switch][cube]`: the circuit from the plus port of `cube` ends at the minus port of this cube.
     pub to: Vec<Vec<u16>>,
     /// `true` for failed switches: their links carry no traffic.
     pub failed: [bool; SWITCHES],

@@ -12,12 +12,12 @@ use lightbay_core::kind::Kind;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 
-/// The error of a method for a problem of the scenario or a parameter.
+/// Converts a problem with the scenario or with a parameter to the error of a method.
 pub fn invalid(problem: Problem) -> MethodError {
     MethodError::Invalid(Problems::one(problem))
 }
 
-/// The error of a method for a scenario that names another topology.
+/// The error of a method for a scenario that names a topology which the method does not build.
 pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
     let (word, suited) = (scenario.topology.word(), Tpu::suited_method(scenario));
     let remedy = if suited == "evaluate" {

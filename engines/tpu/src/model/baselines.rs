@@ -121,8 +121,8 @@ fn torus(grid: [usize; 3], wraps: [[usize; 3]; 3], name: String) -> Topology {
     Topology::symmetric(Group::of_sound_table(&rows, name), voltage)
 }
 
-/// MCF of the prismatic torus, flits per cycle and ordered pair: 8 / (n k) for n chips and longest side k, the cut by
-/// two planes across the longest side.
+/// MCF of the prismatic torus, flits per cycle and ordered pair: 8 / (n k) for n chips and longest side k; two planes
+/// across the longest side are the tightest cut.
 pub fn pt_mcf(shape: [u16; 3]) -> f64 {
     let chips: f64 = shape.iter().map(|&side| f64::from(side)).product();
     let longest = shape.iter().copied().max().unwrap_or(1);

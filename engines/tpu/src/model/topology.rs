@@ -14,11 +14,11 @@ pub struct Symmetry {
     pub voltage: [u16; SWITCHES],
 }
 
-/// A pod: `to[o][c]` is the cube at whose minus port the circuit from the plus port of cube `c` ends.
+/// A pod: `to[o][c]`: the circuit of switch `o` from the plus port of cube `c` ends at the minus port of this cube.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
     cubes: usize,
-    /// `to[o * cubes + c]`: cube at which the circuit of switch `o` from the plus port of cube `c` ends.
+    /// `to[o * cubes + c]`: the circuit of switch `o` from the plus port of cube `c` ends at this cube.
     to: Vec<u16>,
     /// The inverse permutation of every switch, in the same order.
     from: Vec<u16>,

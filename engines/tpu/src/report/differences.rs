@@ -16,8 +16,8 @@ pub(crate) fn of(a: &Plan<Tpu>, b: &Plan<Tpu>) -> Differences {
         .map_or_else(Differences::default, |counts| Differences::of_counts("circuits, by dimension", counts))
 }
 
-/// For each dimension, numbers of circuits in both pods: circuits inside a cube, circuits between cubes, and circuits
-/// to another cube than in the other pod. `None` if the pods differ in size.
+/// For each dimension, numbers of circuits in both pods: circuits from a cube to itself, circuits between cubes, and
+/// circuits that end at a different cube in the other pod. `None` if the pods differ in size.
 fn counts(a: &Topology, b: &Topology) -> Option<Vec<CountPair>> {
     let cubes = a.cubes();
     if cubes != b.cubes() {

@@ -54,7 +54,8 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    /// Follows walks backwards into an arc, on the virtual channels of `lanes` (bits).
+    /// Extends the walks backwards by the arc `arc`, for all virtual channels in the bit mask `lanes` at once, and adds
+    /// the complete routes to `routes`.
     fn descend(&mut self, arc: u32, lanes: u32, routes: &mut Vec<Box<[u8]>>) {
         let Ways { frame, steps, .. } = self.ways;
         let tail = Frame::tail(arc);

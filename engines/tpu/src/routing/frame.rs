@@ -3,12 +3,13 @@
 use crate::model::pod::{self, ARC_CLASSES, CHIPS, PORTS, SWITCHES};
 use crate::model::topology::Topology;
 
-/// Maximum number of virtual channels of a link: labelled versions of a turn fill the bits of a word.
+/// Maximum number of virtual channels of a link: a turn has one version for each pair of virtual channels, and the
+/// versions must fit into the 64 bits of a word.
 pub const MAX_VCS: u8 = 8;
 
-/// Arcs of a pod and their classes. In a symmetric frame there are 384 classes, one for each chip and port of a cube,
-/// sources are the chips of cube 0, and the group translates every result for them to all cubes. In a full frame every
-/// arc is its own class and every node a source.
+/// Arcs of a pod and their classes. A symmetric frame has 384 classes, one for each chip and port of a cube. Its
+/// sources are the chips of cube 0; the group translates every result for these sources to all cubes. In a full frame
+/// every arc is its own class and every node a source.
 #[derive(Clone, Debug)]
 pub struct Frame {
     nodes: usize,

@@ -9,7 +9,7 @@ use lightbay_core::problem::Problem;
 /// Overhead in bytes of a block on the heap.
 const HEAP_BYTES: u64 = 16;
 
-/// Bytes that a request would take.
+/// Estimated memory for the routing of a pod, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// Bytes of the distances of all states from all sources.
@@ -68,7 +68,7 @@ fn words(bytes: u64) -> String {
     }
 }
 
-/// Refuses requests that would take more memory than the settings allow.
+/// Refuses to route a pod if this would take more memory than the settings allow.
 ///
 /// # Errors
 /// The memory needed, with a remedy.

@@ -13,9 +13,9 @@ use rand::seq::SliceRandom;
 /// A value for each turn, at index `6 * class + port`.
 pub type Worths = Vec<f64>;
 
-/// All-paths load of each turn: number of shortest paths of all pairs that use the turn (TONS, APL). For each source,
-/// this load is the number of paths to the tail of the first arc of the turn, times the number of paths from the head
-/// of its second arc, including the empty path.
+/// All-paths load of each turn: number of shortest paths of all pairs that use the turn (TONS, APL). A turn leads over
+/// two arcs. For each source, its load is the number of paths to the node where it begins, times the number of paths
+/// (the empty path included) from the node where it ends.
 ///
 /// # Errors
 /// The watch requests a stop.

@@ -35,7 +35,8 @@ const DEAREST: f64 = 60.0;
 /// balanced already.
 const SAVED_BY_START: f64 = 0.55;
 
-/// Price of an empty arc relative to the most loaded one, so that a detour over empty arcs is not free.
+/// Price of an arc without routes divided by the price of the most loaded arc; positive, so that a detour over empty
+/// arcs is not free.
 const EMPTY_PRICE: f64 = 1e-9;
 
 /// Fraction of passes that reroute all flows; later passes reroute only flows over the most loaded arcs.
@@ -129,7 +130,8 @@ impl SelectedRoutes {
         self.ports[flow * self.stride..][..ports.len()].copy_from_slice(ports);
     }
 
-    /// Reroutes a flow (`source * nodes + target`). The new route must not be longer than the capacity of a route.
+    /// Reroutes a flow (`source * nodes + target`). The new route must not have more hops than a selection stores for
+    /// one route.
     pub(super) fn replace(&mut self, frame: &Frame, flow: usize, ports: &[u8]) {
         let source = (flow / self.nodes) as u32;
         let old = self.of(flow).to_vec();
@@ -158,7 +160,7 @@ pub struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    /// Pairs that no allowed walk connects: the first `at_most`, and their number.
+    /// Returns the first `at_most` pairs that no allowed walk connects, and the number of all such pairs.
     pub fn missing(&self, at_most: usize) -> (Vec<(u32, u32)>, usize) {
         let (mut named, mut total) = (Vec::new(), 0);
         for (source, reach) in self.reaches.iter().enumerate() {

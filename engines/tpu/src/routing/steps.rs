@@ -8,8 +8,9 @@ use crate::model::pod::{self, PORTS};
 /// Distance of a state or node that no allowed walk reaches.
 pub const FAR: u16 = u16::MAX;
 
-/// Allowed turns as lists, forwards and backwards. A *state* is an arc with a virtual channel, numbered
-/// `arc << shift | vc`; the lists belong to channels, `class << shift | vc`.
+/// Allowed turns as lists, forwards and backwards. A *state* is an arc of the pod with a virtual channel, numbered `arc
+/// << shift | vc`. A *channel* is an arc class with a virtual channel, numbered `class << shift | vc`; there is one
+/// list for each channel.
 #[derive(Clone, Debug)]
 pub struct Steps {
     vcs: usize,

@@ -1,5 +1,5 @@
-//! Spanning trees whose up/down turns connect every pair (up*/down* routing): the seeds of a turn set if no other turns
-//! connect every pair.
+//! Spanning trees whose up/down turns connect every pair (up*/down* routing). If turns added in order of priority leave
+//! a pair without a route, the set of turns is built again, beginning with the turns of such trees.
 
 use super::frame::Frame;
 use super::turns::Builder;
@@ -52,7 +52,7 @@ pub fn breadth_first(frame: &Frame, root: u32) -> Option<Tree> {
     (queue.len() == frame.nodes()).then_some(Tree { root, parent })
 }
 
-/// A node farthest from another.
+/// Returns a node with the largest distance from `node`.
 pub fn antipode(frame: &Frame, node: u32) -> u32 {
     // The last node of a breadth-first search is a farthest one.
     let mut seen = vec![false; frame.nodes()];
@@ -71,8 +71,8 @@ pub fn antipode(frame: &Frame, node: u32) -> u32 {
     queue.last().copied().unwrap_or(node)
 }
 
-/// Two spanning trees without a common switch, grown in turn from two antipodes: a switch belongs to the tree that used
-/// it first. `None` if a tree does not reach every node.
+/// Two spanning trees without a common switch. The trees grow alternately from two nodes that are far apart; a switch
+/// belongs to the tree that uses it first. `None` if a tree does not reach every node.
 pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
     let first = antipode(frame, 0);
     let roots = [first, antipode(frame, first)];

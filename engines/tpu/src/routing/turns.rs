@@ -14,7 +14,8 @@ use crate::model::pod::{self, PORTS};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
     vcs: usize,
-    /// Bit `v1 * vcs + v2` of `versions[6 * class + port]`.
+    /// Bit `v1 * vcs + v2` of `versions[6 * class + port]` is set if the turn from an arc of `class` to the out port is
+    /// allowed from virtual channel `v1` to `v2`.
     versions: Vec<u64>,
 }
 

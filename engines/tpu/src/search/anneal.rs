@@ -1,7 +1,8 @@
 //! Simulated annealing of voltages with several metrics at once (docs/methods/tpu.md, section 5, step 2).
 //!
-//! Chains run in parallel in the lanes of a few wavefronts and exchange their states at fixed steps, so the result
-//! depends only on the seed and the settings, not on the threads.
+//! Chains run in parallel: several chains share one bit-parallel breadth-first search (a wavefront), one in each lane.
+//! Chains exchange their states at fixed steps, so the result depends only on the seed and the settings, not on the
+//! threads.
 
 use crate::model::group::Group;
 use crate::model::pod::SWITCHES;
@@ -23,7 +24,8 @@ use chain::Crew;
 use meter::Meter;
 use ties::Ties;
 
-/// Score of designs (smaller is better): the largest of the times 1/λ by several bounds, plus a fraction of their mean.
+/// Score of designs (smaller is better): each metric and each cut gives a bound λ on the throughput. The score is the
+/// largest 1/λ plus a fraction of the mean of 1/λ over the metrics.
 #[derive(Clone, Debug)]
 pub struct Objective {
     /// Group by whose elements the cubes are numbered.
@@ -162,7 +164,7 @@ fn best(crews: &[Crew<'_>]) -> Option<Design> {
     crews.iter().flat_map(Crew::best).min_by(|a, b| a.score.total_cmp(&b.score))
 }
 
-/// Sets the worse quarter of the chains to the states of the better quarter.
+/// Sets the worst quarter of the chains to the states of the best quarter.
 fn exchange(crews: &mut [Crew<'_>]) {
     let mut ranks: Vec<(f64, usize, usize)> = crews
         .iter()

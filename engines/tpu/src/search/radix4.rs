@@ -1,5 +1,5 @@
-//! Directed networks of degree 4: compares the throughput of known families and of a search with the bound on any such
-//! network.
+//! Directed networks of degree 4: compares the throughput of known families, and of networks found by a local search,
+//! with the bound on any network of degree 4.
 //!
 //! The reported figure of a network of n nodes, each with four outgoing and four incoming arcs, is n times its
 //! throughput (one unit from every node to every other, unit capacities). Undirected families count both directions of

@@ -21,7 +21,7 @@ const SOURCE_LIMIT: usize = 2048;
 const NO_LANE: u8 = u8::MAX;
 /// Mark of the last flit of a packet: a bit in the birth cycle of this flit.
 const TAIL: u32 = 1 << 31;
-/// Number of labels that an output distinguishes.
+/// Maximum number of labels: a label is the virtual channel of a hop in the route of a packet.
 pub(super) const MAX_LABELS: usize = 4;
 /// Maximum number of lanes of a link.
 pub(super) const MAX_LANES: usize = 8;
@@ -68,7 +68,8 @@ struct LaneBuffer {
 /// An output port of a node.
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// Lanes whose head requests this output, by label: bit `input port << shift | lane`, the source queue last.
+    /// For each label, a bit mask of the lanes whose first flit requests this output: bit `input port << shift | lane`,
+    /// and the last bit for the source queue.
     heads: [u64; MAX_LABELS],
     /// Free slots of the downstream lanes; flits on the link count as occupied slots.
     room: [u16; MAX_LANES],
@@ -126,7 +127,8 @@ pub struct Simulator<'a> {
     /// Requests of flits that are not the first of their packet, by output and reserved lane; used only if packets have
     /// several flits.
     bodies: Vec<u64>,
-    /// Lane that the packet at the head of a queue has reserved: first for all lanes, then for all source queues.
+    /// Lane that the packet at the head of a queue has reserved downstream; first the entries of all lanes, then the
+    /// entries of all source queues.
     reserved: Vec<u8>,
     /// First cycle in which each output is free again; used only for slow links.
     free_at: Vec<u32>,
@@ -242,8 +244,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Returns the node at which a route ends that starts at `source` and takes the ports of the route from `local` to
-    /// `at`.
+    /// Returns the node that one reaches from `source` over the ports of the stored route from `local` to `at`.
     fn lands(&self, source: usize, local: usize, at: usize) -> usize {
         let net = self.net;
         let (mut node, mut codes) = (source, net.starts[local * net.nodes + at]);
@@ -306,7 +307,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Generates a packet at a node, on the stored route from `local` to `target`.
+    /// Generates a packet at `node` that takes the ports of the stored route from `local` to `target`.
     fn enqueue<const GENERAL: bool>(&mut self, node: usize, local: usize, target: usize) {
         let net = self.net;
         let start = net.starts[local * net.nodes + target];
@@ -559,8 +560,8 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// Returns the free lane that every head may use, if any, and the requests that may be granted: all requests if there
-/// is a free lane, otherwise the requests whose planned lane has space.
+/// Returns a lane with space that any packet may use, regardless of its label, if there is one; and the requests that
+/// may be granted: all requests if there is such a lane, otherwise the requests whose own label is a lane with space.
 #[inline]
 fn eligible(output: &Output, net: &SimulatedPod) -> (u8, u64) {
     let (mut best, mut most) = (NO_LANE, 0);

@@ -254,9 +254,10 @@ impl ChannelTurns {
         self.taken[(arc * MAX_LABELS + label) * PORTS * MAX_LABELS + port * MAX_LABELS + next] = true;
     }
 
-    /// Checks that the channel dependencies have no cycle, because otherwise the network can deadlock. The classes of
-    /// arcs have no cycle if and only if the arcs of the pod have no cycle (TONS, section 5.1 "Allowed Turns and All
-    /// Paths"). `arrives` gives the first arc of the node that an arc leads to.
+    /// Checks that the channel dependencies have no cycle, because otherwise the network can deadlock. The dependencies
+    /// between arc classes have no cycle if and only if the dependencies between the arcs of the pod have no cycle
+    /// (TONS, section 5.1 "Allowed Turns and All Paths"). `arrives` gives the first arc of the node that an arc leads
+    /// to.
     fn check(&self, arrives: impl Fn(usize) -> usize) -> Result<(), Problem> {
         let arcs = self.channels / MAX_LABELS;
         let next = |channel: usize| {

@@ -19,7 +19,7 @@ const DELIVERED_SHARE: f64 = 0.985;
 const HOPS_PER_LOOK: usize = 160_000;
 /// Number of equally spaced rates that are simulated before the interval is narrowed.
 const CURVE_POINTS: u32 = 10;
-/// End of the curve, relative to the rate at which the most loaded link is always busy.
+/// Highest simulated rate divided by the ideal rate, at which the most loaded link is always busy.
 const BEYOND_IDEAL: f64 = 1.1;
 
 /// Figures of one run.
@@ -38,10 +38,10 @@ pub struct Point {
 /// Search for the saturation point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaturationSearch {
-    /// Every multiple of the rate step in ascending order, until one saturates.
+    /// Simulates every multiple of the rate step in ascending order, until the network saturates.
     Steps,
-    /// Ten rates up to 1.1 times the ideal, then thirds of the interval between the last unsaturated rate and the next
-    /// rate tried.
+    /// Simulates ten rates up to 1.1 times the ideal rate, at which the most loaded link is always busy. Then
+    /// repeatedly divides the interval between the last unsaturated rate and the next simulated rate into thirds.
     Bisection,
 }
 

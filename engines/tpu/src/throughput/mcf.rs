@@ -34,12 +34,12 @@ pub mod weights;
 /// margin covers several hundred roundings of the longest sum of loads.
 pub const SAFETY: f64 = 1e-11;
 
-/// Minimum number of chips of a general pod for which the sources of a cube share their columns. With separate columns
-/// for each of 257 or more sources, the program would be too wide.
+/// Minimum number of chips of a pod without symmetry for which the sources of a cube share their columns of the linear
+/// program. With separate columns for each of 257 or more sources, the program would be too wide.
 const GROUPED: usize = 257;
 
-/// Minimum number of chips of a general pod for which the program of column generation is too large. The program would
-/// have a row for each link, 3072 or more.
+/// Minimum number of chips of a pod without symmetry for which the linear program of column generation is too large.
+/// The program would have a row for each link, 3072 or more.
 pub(crate) const UNSOLVED: usize = 1025;
 
 /// A flow and a metric: lower and upper bound on the throughput of a topology.
@@ -51,7 +51,7 @@ pub struct Certificate {
     pub upper: f64,
     /// Lengths of the 192 link classes whose metric proves `upper`; `None` for equal lengths (the hop bound).
     pub class_lengths: Option<Vec<f64>>,
-    /// Lengths of the single links of a general pod, if they prove a tighter bound than class lengths:
+    /// Lengths of the single links of a pod without symmetry, if they prove a tighter bound than class lengths:
     /// `link_lengths[3·node + axis]` is the length of the link at the node's plus port. In this case, `upper` is the
     /// bound that these lengths prove.
     pub link_lengths: Option<Vec<f64>>,
@@ -212,7 +212,7 @@ fn of_working(pod: &Topology, lengths: &[f64]) -> Vec<f64> {
     Network::working(pod).into_iter().map(|class| lengths[class]).collect()
 }
 
-/// Expands class lengths to lengths of the links of a general pod.
+/// Expands class lengths to lengths of the single links of a pod without symmetry.
 pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
     let class = |at: usize| {
         let (chip, axis) = (at / 3 % crate::model::pod::CHIPS, at % 3);

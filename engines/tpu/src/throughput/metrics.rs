@@ -83,7 +83,8 @@ impl Lengths {
         self.longest
     }
 
-    /// The bound on λ if the mean sum of the distances from the 64 chips of a cube is `distances`.
+    /// Returns the bound on λ, where `distances` is the sum of the distances from the 64 chips of a cube to all chips
+    /// (the mean over the cubes).
     pub fn bound(&self, distances: f64) -> f64 {
         2.0 * self.sum as f64 / distances
     }
@@ -142,7 +143,7 @@ fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     Some(hops)
 }
 
-/// The link class of a link `3 * node + axis` of a general pod.
+/// Returns the link class of the link `3 * node + axis` (the link at the plus port of the node).
 fn class_of_link(link: usize) -> usize {
     usize::from(LINK_OF_ARC[PORTS * (link / 3 % CHIPS) + 2 * (link % 3)])
 }
@@ -152,7 +153,7 @@ pub fn hops(pod: &Topology) -> Option<Hops> {
     distances(pod, &Lengths::hops())
 }
 
-/// The bound on λ by hops: `6 n / hop_sum`.
+/// The bound on λ from hop distances: `6 n / hop_sum`.
 pub fn hop_bound(nodes: usize, hop_sum: u64) -> f64 {
     6.0 * nodes as f64 / hop_sum as f64
 }
@@ -162,7 +163,7 @@ pub fn hop_bound_of(pod: &Topology, hops: Hops) -> f64 {
     2.0 * pod.links() as f64 / hops.hop_sum as f64
 }
 
-/// The bound on λ by integer lengths of the link classes; `None` if some pair is not connected.
+/// The bound on λ from integer lengths of the link classes; `None` if some pair is not connected.
 pub fn class_lengths(pod: &Topology, lengths: &Lengths) -> Option<f64> {
     let distances = distances(pod, lengths)?;
     let failed = (0..SWITCHES).filter(|&switch| pod.is_failed(switch));
@@ -171,7 +172,7 @@ pub fn class_lengths(pod: &Topology, lengths: &Lengths) -> Option<f64> {
     Some(2.0 * (lengths.sum - unused) as f64 / (distances.hop_sum as f64 / pod.cubes() as f64))
 }
 
-/// The bound on λ by one length for electrical links and one for optical links; `None` if some pair is not connected.
+/// The bound on λ from one length for electrical links and one for optical links; `None` if some pair is not connected.
 pub fn two_length(pod: &Topology, electrical: u32, optical: u32) -> Option<f64> {
     class_lengths(pod, &Lengths::two(electrical, optical))
 }

@@ -23,7 +23,7 @@ pub struct Family {
 /// Symmetry of the cube that designs may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CubeSymmetries {
-    /// All symmetries are tried, and designs without symmetry.
+    /// Designs with each of the symmetries below are tried, and designs without symmetry.
     Any,
     /// No symmetry.
     Free,

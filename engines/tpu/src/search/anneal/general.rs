@@ -1,5 +1,5 @@
-//! Annealing of pods without symmetry (docs/methods/tpu.md, section 5, step 6): the state is 48 permutations of the
-//! cubes, distances are summed from the 64 chips of every cube in turn.
+//! Annealing of pods without symmetry (docs/methods/tpu.md, section 5, step 6): a state consists of 48 permutations of
+//! the cubes. Its score sums the distances from the chips of every cube, one cube after another.
 //!
 //! A move exchanges two entries of one switch, or sets one switch to its best response: the state with the largest
 //! value of a cut while all other switches stay unchanged. As in [`super::anneal`], chains share the lanes of a
@@ -31,7 +31,7 @@ pub struct GeneralObjective {
 /// A pod without symmetry and its value of the objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneralDesign {
-    /// `states[switch * cubes + cube]`: cube at whose minus port the circuit from the plus port of `cube` ends.
+    /// `states[switch * cubes + cube]`: the circuit from the plus port of `cube` ends at the minus port of this cube.
     pub states: Vec<u16>,
     /// Score (smaller is better): about 1/λ by the worst bound.
     pub score: f64,

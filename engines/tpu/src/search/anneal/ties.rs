@@ -211,7 +211,7 @@ fn draw(group: &Group, generators: &[usize], orders: &[usize], random: &mut Stre
     map.or_else(|| Some(vec![0]))
 }
 
-/// Generators of the group, chosen greedily: each adds the maximum number of elements.
+/// Generators of the group, chosen greedily: each is an element that enlarges the generated subgroup the most.
 fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
     let mut generators: Vec<usize> = Vec::new();
     let mut inside = generated(group, &generators);

@@ -1,5 +1,5 @@
-//! Search for the best family of designs: all families are annealed for a short time, better families longer, and the
-//! best family with full effort.
+//! Search for the best family of designs. The first round anneals all families for a short time; later rounds anneal
+//! only the best families of the round before, for longer; the last round anneals one family with full effort.
 
 use super::families::Family;
 use super::{AnnealSettings, Design, Objective, Progress, anneal};
@@ -51,8 +51,9 @@ const MANY: usize = 16;
 /// Number of random streams reserved for one annealing.
 const STREAMS: u64 = 1 << 16;
 
-/// The metrics for a size: hops and optical links of double length up to 1024 chips; above, optical links of double and
-/// triple length, because optical links are the bottleneck there.
+/// The metrics for a size. Up to 1024 chips, one metric counts hops and one gives optical links twice the length of
+/// electrical links. Larger pods use optical links of double and of triple length, because optical links are their
+/// bottleneck.
 pub fn metrics(cubes: usize) -> Vec<Lengths> {
     // On large pods, optical links saturate first, so longer optical lengths give tighter bounds.
     if cubes <= 16 {

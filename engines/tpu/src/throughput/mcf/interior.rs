@@ -1,8 +1,9 @@
 //! The program of column generation, solved by a custom interior point method: for the few hundred classes and groups
 //! of a symmetric pod, a dense Newton step costs less than the hundreds of degenerate pivots between two rounds, and
-//! prices from the middle of the optimal set generate better columns than those of a vertex.
+//! prices from the middle of the set of optimal solutions generate better columns than the prices of a vertex.
 //!
-//! Primal: shares `w` of columns, slacks `s` of classes, size `t` with `A w + s = c t`, fractions of a group sum to 1.
+//! Primal: fractions `w` of the columns, slacks `s` of the classes and the flow `t`, with `A w + s = c t` for the loads
+//! `A` of the columns and the capacity `c` of a class; the fractions of the columns of a group of sources sum to 1.
 //! Dual: prices `p` of classes (`c sum p = 1`), values `z` of groups, reduced costs `r = A'p - z`. The primal and the
 //! dual point start feasible and stay feasible; the method ends when `t - sum z` is small enough for the next round of
 //! columns.
@@ -45,7 +46,7 @@ struct Point {
     r: Vec<f64>,
 }
 
-/// A direction from a point.
+/// A search direction: the change of every component of a [`Point`].
 struct Step {
     w: Vec<f64>,
     s: Vec<f64>,
@@ -69,7 +70,7 @@ impl Interior {
         }
     }
 
-    /// Adds the columns of a round: the group and the loads of each.
+    /// Adds the columns of a round, each given by its group of sources and its loads.
     pub fn add(&mut self, round: u32, columns: &[(usize, &[f64])]) {
         self.pieces.extend(columns.iter().map(|(group, loads)| Piece::new(*group, round, loads)));
     }
@@ -250,7 +251,8 @@ impl Point {
     }
 }
 
-/// The normal equations of a point: `M dp + c dt = b`, with `M = sum D (A - mean)(A - mean)' + S/P`.
+/// The normal equations of a point: `M dp + c dt = b`, with `M = sum D (A - mean)(A - mean)' + S/P`, where the diagonal
+/// matrices D and S/P have the entries `w/r` and `s/p`.
 struct Newton {
     /// Lower triangle, row by row, then its Cholesky factor.
     matrix: Vec<f64>,

@@ -1,7 +1,8 @@
 //! The Leighton-Rao linear program: the exact throughput as the minimum over metrics, for small networks.
 //!
-//! Minimises the sum of link lengths with total distance 1, under triangle inequalities whose first leg is a link: by
-//! induction, every other distance is at most the length of a path of links.
+//! The variables are the distances of all pairs. The program minimises the sum of the link lengths, subject to a sum of
+//! all distances of 1 and to the triangle inequalities whose first leg is a link. By induction, these inequalities
+//! ensure that every distance is at most the length of any path of links.
 
 use super::network::Network;
 use crate::model::pairs::PairClasses;
@@ -91,7 +92,8 @@ struct MetricProgram {
 }
 
 impl MetricProgram {
-    /// Creates a program with one column for each distance; the sum of the distances, with these multiplicities, is 1.
+    /// Creates a program with one column for each distance; the sum of the distances, each multiplied by its weight, is
+    /// 1.
     fn new(weights: &[f64]) -> Self {
         let mut model = Model::new("leighton-rao");
         let distances: Vec<Column> =

@@ -1,4 +1,5 @@
-//! The linear program of column generation: the fraction of each column that every group of sources uses.
+//! The linear program of column generation: for each group of sources, it chooses the fractions of the group's columns
+//! (flows) so that the combined flow is as large as possible.
 
 use super::network::Network;
 use lightbay_core::method::MethodError;
@@ -37,7 +38,7 @@ impl Piece {
 pub struct Prices {
     /// Price of each class, not negative; the sum of prices times capacities is 1.
     pub classes: Vec<f64>,
-    /// For each group, the maximum cost at these prices at which a column can improve the flow.
+    /// For each group, a limit: a new column can improve the flow only if its cost at these prices is below this limit.
     pub groups: Vec<f64>,
 }
 
@@ -47,7 +48,7 @@ pub struct Master {
     instance: Instance,
     pieces: Vec<Piece>,
     classes: usize,
-    /// Flow of the first columns, used as unit so that the entries of the program are near 1.
+    /// Scale of the loads, chosen from the first columns so that the entries of the program are near 1.
     unit: f64,
 }
 

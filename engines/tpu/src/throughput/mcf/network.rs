@@ -1,9 +1,11 @@
-//! A directed network whose arcs share capacity by classes, for the flow problems of this crate.
+//! A directed network for the flow problems of this crate. Arcs are divided into classes; the arcs of a class share one
+//! capacity.
 
 use crate::model::pod::{CHIPS, ELECTRICAL_LINKS, LINK_CLASSES, LINK_OF_ARC, PORTS};
 use crate::model::topology::Topology;
 
-/// Mean of integer lengths. Distances are sums of integers, so that ties and bounds are exact.
+/// Mean to which lengths are scaled before they are rounded to integers. With integers, sums are exact, so ties and
+/// bounds are exact.
 pub const MEAN_LENGTH: f64 = 65536.0;
 
 /// Mark for a missing arc.
@@ -80,10 +82,11 @@ impl Network {
         self
     }
 
-    /// Creates the network of a pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all
-    /// sources, one class for each link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries
-    /// one unit in each direction, and a reversed flow is also a flow, so a class of links has one length and capacity
-    /// 2 per link. Links across failed switches are omitted, together with their classes ([`Network::working`]).
+    /// Creates the network of a pod. With symmetry: the 64 sources of cube 0 and the 192 link classes. Without
+    /// symmetry: all sources, in groups of `group` consecutive sources, and one class for each link (`3 * node + axis`
+    /// of its plus arc). A link carries one unit in each direction, and a reversed flow is also a flow, so a class of
+    /// links has one length and capacity 2 per link. Links across failed switches are omitted, together with their
+    /// classes ([`Network::working`]).
     pub fn pod(pod: &Topology, group: usize) -> Self {
         let symmetric = pod.symmetry().is_some();
         let working = Self::working(pod);

@@ -20,7 +20,7 @@ pub const FAR: u64 = u64::MAX;
 pub struct Scratch {
     /// Distance of every node from the source.
     pub distance: Vec<u64>,
-    /// Nodes by distance, the source first.
+    /// Reached nodes in ascending order of distance; the source comes first.
     pub order: Vec<u32>,
     queue: BinaryHeap<Reverse<u64>>,
     amount: Vec<f64>,
@@ -66,7 +66,7 @@ pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mu
 }
 
 /// Distributes the demand of every node over all shortest paths to it, split equally at each node, from the target
-/// backwards; calls `on` with every arc and its load. Call it after the distances from the source have been computed.
+/// backwards; calls `on` with every arc and its load. `scratch` must contain the distances from the source.
 pub fn split(
     network: &Network,
     lengths: &[u32],

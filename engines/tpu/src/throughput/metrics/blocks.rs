@@ -2,10 +2,10 @@
 //! a multiple of 8.
 //!
 //! Such a group has a subgroup H of 8 elements. If cubes are numbered by the cosets H·c, the cubes of a coset fill half
-//! a vector of 16 words, and a circuit joins whole cosets: (H·c)·g is the coset of c·g, with its elements exchanged by
-//! some element of H. So an optical link costs one of 64 shuffles instead of a look-up for every cube. Chips that a
-//! symmetry of the design maps to each other have the same distances, so one of them is enough as a source; with at
-//! most 32 sources, one pass is enough.
+//! a vector of 16 words, and a circuit joins whole cosets: (H·c)·g is the coset of c·g, with its elements permuted by
+//! an element of H. So an optical link costs one of 64 shuffles instead of a look-up for every cube. Chips that a
+//! symmetry of the design maps to each other have the same distances, so one chip represents all of them as a source.
+//! If at most 32 sources remain, one pass computes all distances.
 #![allow(
     clippy::inline_always,
     reason = "vector instructions are used only in functions that are inlined into the dispatcher"
@@ -26,7 +26,7 @@ use unit::{Plain, Row, Unit};
 const BLOCK: usize = 8;
 /// Number of pods in a vector.
 pub const PODS: usize = 2;
-/// Number of words of a row: a block of each pod.
+/// Number of words of a row: 8 words (a block) for each of the pods.
 const WORDS: usize = BLOCK * PODS;
 /// Number of sources of one pass.
 const SOURCES: usize = 32;
@@ -42,17 +42,19 @@ struct Link {
 #[derive(Clone, Debug)]
 struct Pass {
     chips: Vec<u8>,
-    /// Masks of the bits of equal weight, each with the weight.
+    /// For each number of chips that a source can represent (its weight): a mask of the sources with this weight, and
+    /// the weight.
     weights: Vec<(u64, u64)>,
 }
 
 /// The cubes of a group by cosets of a subgroup of 8 elements.
 #[derive(Clone, Debug)]
 struct Cosets {
-    /// `moves[element * blocks + block]`: the block to which right multiplication maps a block, and the number of the
-    /// element of the subgroup.
+    /// `moves[element * blocks + block]`: the block to which right multiplication by the element maps a block, and the
+    /// number of the subgroup element that permutes the cubes of the block.
     moves: Vec<(u16, u8)>,
-    /// Shuffle of the words of a row for each pair of elements of the subgroup, one element for each pod.
+    /// The shuffles of the words of a row: one shuffle for each pair (subgroup element of the first pod, subgroup
+    /// element of the second pod).
     turns: Vec<Row>,
 }
 
@@ -65,8 +67,8 @@ pub struct Blocks {
     pods: usize,
     cosets: Cosets,
     passes: Vec<Pass>,
-    /// `links[(2 * switch + side) * blocks + block]`: origin of the words that arrive at the plus (side 0) or minus
-    /// (side 1) port.
+    /// `links[(2 * switch + side) * blocks + block]`: the block, and the permutation of its words, from which words
+    /// arrive at the plus (side 0) or minus (side 1) port.
     links: Vec<Link>,
     /// Rows of earlier ticks by slot: `ring[slot][chip * blocks + block]`. One slot after the used slots stays zero; it
     /// represents the time before the start.

@@ -77,14 +77,15 @@ impl CircuitCut {
         rows.zip(state).map(|(row, far)| row[usize::from(*far)]).sum()
     }
 
-    /// The state of one switch with the largest value of this cut.
+    /// The state of one switch for which the value of this cut is largest.
     pub fn best_response(&self, switch: usize) -> Vec<u16> {
         // Maximising the cut over permutations is an assignment problem.
         let cells = self.cubes * self.cubes;
         assignment::largest(&self.by_circuit[switch * cells..][..cells], self.cubes)
     }
 
-    /// The image of the cut under a symmetry of the cube: the image gives the same bound for the image of a pod.
+    /// The image of the cut under a symmetry of the cube. For the image of a pod, it gives the bound that this cut
+    /// gives for the pod.
     #[must_use]
     pub fn image(&self, symmetry: &CubeSymmetry) -> Self {
         let cubes = self.cubes;

@@ -21,8 +21,9 @@ enum Places {
     Chips,
 }
 
-/// The bound by hops in the universal cover, in which every optical hop except the direct way back enters a new cube
-/// (docs/methods/tpu.md, section 3): no pod of `nodes` chips has more chips within any distance.
+/// The bound from hop distances in the universal cover, in which every optical hop except the direct way back enters a
+/// new cube (docs/methods/tpu.md, section 3). A chip of a pod has at most as many chips within any distance as a chip
+/// of the cover.
 pub fn cover_bound(nodes: usize) -> CoverBound {
     let sum = cover_distances(nodes, 1, 1, Places::Parity);
     let hop_sum = sum as f64 * (nodes / CHIPS) as f64;
@@ -32,8 +33,9 @@ pub fn cover_bound(nodes: usize) -> CoverBound {
     }
 }
 
-/// The best bound on λ by the universal cover, over several ratios of optical to electrical lengths, with positions
-/// assigned chip by chip. This bound never exceeds [`cover_bound`].
+/// The best bound on λ from the universal cover: the smallest of the bounds for several ratios of optical to electrical
+/// length. It uses that each of the 64 positions in a cube occurs once per cube. This bound never exceeds
+/// [`cover_bound`].
 pub fn tight_cover_bound(nodes: usize) -> f64 {
     // Length ratios near the ratios of the best metrics; every ratio gives a valid bound.
     let by_lengths = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)].into_iter().map(|(a, b)| {
@@ -151,8 +153,8 @@ impl FreePlaces {
         self.left.iter().all(|&left| left == 0)
     }
 
-    /// Assigns the nearest positions greedily: no pod can have more chips within any distance, so the sum is a lower
-    /// bound.
+    /// Assigns the nearest positions greedily. Within any distance, a pod has at most as many chips as are assigned
+    /// here, so the sum of the distances is a lower bound.
     fn take(&mut self, source: u8, distance: usize, reached: &[u64; CHIPS]) {
         let parity = |chip: u8| usize::from(pod::position(chip).iter().sum::<u8>() % 2);
         for (chip, &count) in reached.iter().enumerate() {

@@ -9,11 +9,11 @@ use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use rand::RngExt;
 
-/// Number of random groups drawn. Many of these groups have the profile of a group that is already in the list; the
-/// caller uses the first few groups of the list.
+/// Number of random groups drawn. Many of these groups are skipped, because a group with the same invariants
+/// ([`Profile`]) is already in the list. The caller uses the first few groups of the list.
 const DRAWS: usize = 120;
 
-/// Known and random groups of an order, one group for each profile. Groups with the fewest involutions come first,
+/// Known and random groups of an order, one group for each [`Profile`]. Groups with the fewest involutions come first,
 /// because a switch that is set to an involution joins the same two cubes twice.
 pub(super) fn drawn<W: Watch>(
     order: usize,
