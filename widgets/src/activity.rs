@@ -1,8 +1,8 @@
 //! Grid of tasks by intervals: the rate of each task, waiting tasks, and full links.
 //!
-//! Columns are the intervals between events, equal in width or true to time. The digit is the amount, the shade the
-//! amount per flow; `0` is paused, `·` is not active. A capacity row below the tasks of a link is drawn in heavy lines
-//! where the link is full.
+//! Columns are the intervals between events, equal in width or drawn to scale. The digit in a cell is the amount (rate)
+//! of the task, and the shade is the amount per flow; `0` means that the task is paused, `·` that it is not active. A
+//! capacity row below the tasks of a link has heavy lines where the link is full.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ pub struct ActivityRow {
     pub kind: ActivityKind,
     /// Name of the task; in the row of a link, the number of circuits, such as `of 3`.
     pub name: Label,
-    /// Meaning of the task, for its colour.
+    /// Tone (meaning) of the task, from which the theme chooses the colour.
     pub tone: Tone,
     /// `true` if the task is on the critical path: it is marked with `*`.
     pub critical: bool,
@@ -181,8 +181,8 @@ impl<'a> Activity<'a> {
         names_width(self.rows.iter().map(name).max().unwrap_or(0), width)
     }
 
-    /// Returns how many of `count` intervals of equal width an area of `width` columns shows next to names of `longest`
-    /// columns. Callers use this number of intervals to choose the rows that are active in them.
+    /// Returns the number of intervals of equal width, at most `count`, for which an area of `width` columns has room;
+    /// the longest name takes `longest` columns. Callers show only the rows that are active in the visible intervals.
     pub fn fitting(width: u16, longest: u16, count: usize) -> usize {
         let width = i32::from(width);
         let room = width - names_width(i32::from(longest), width);

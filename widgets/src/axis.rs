@@ -75,7 +75,7 @@ impl Range {
         share.is_finite().then_some(share)
     }
 
-    /// Returns about `most` ticks, at most one more, at round values inside the range, in order.
+    /// Returns at most `most + 1` ticks at round values inside the range, in ascending order.
     pub fn ticks(&self, most: usize) -> Ticks {
         match self.scale {
             Scale::Linear => Ticks::linear(self.low, self.high, most),

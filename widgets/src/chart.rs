@@ -1,7 +1,7 @@
 //! Line charts with axes; curves are labelled at their ends instead of in a legend.
 //!
-//! Points are thinned by minimum and maximum per column of dots, so that spikes stay. Values that cannot be drawn
-//! (NaN, infinite, not positive on a logarithmic axis) are gaps and counted in the label.
+//! The points in a column of dots become one line from minimum to maximum, so that spikes stay. Values that cannot be
+//! drawn (NaN, infinite, not positive on a logarithmic axis) are gaps and counted in the label.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -26,7 +26,7 @@ pub struct Series {
     pub name: Label,
     /// Points with ascending x.
     pub points: Vec<(f64, f64)>,
-    /// Meaning of the curve, for its colour.
+    /// Tone (meaning) of the curve, from which the theme chooses the colour.
     pub tone: Tone,
     /// `true` if the label is in bold, for the answer.
     pub bold: bool,
@@ -298,7 +298,7 @@ impl<'a> Chart<'a> {
         y.ticks((rows / 2).clamp(2, 10) as usize)
     }
 
-    /// Returns the label of an end of the axis, which need not be round, with a precision of a tenth of the range.
+    /// Returns the label of an end of the y axis, with decimals that resolve at least a fifth of the range.
     fn end_label(y: Range, value: f64) -> Num {
         match y.scale {
             Scale::Linear if y.low.fract() == 0.0 && y.high.fract() == 0.0 => number::fixed(value, 0),
@@ -350,7 +350,7 @@ impl<'a> Chart<'a> {
     }
 
     /// Places the labels at the right end by row, curves first; returns their number. A baseline label is left out if
-    /// the label of the answer would leave its line, or any label would be far from its line.
+    /// it would be more than one row from its line, move a bold label, or move another by over one row.
     fn place_end_labels(&self, y: Range, rows: i32, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
         let room = MAX_LABELS.min(rows.max(0) as usize);
         let mut count = 0;
@@ -423,7 +423,7 @@ impl<'a> Chart<'a> {
         series.chain(lines).max().map_or(0, |width| width + 1)
     }
 
-    /// Iterates over the visible events, each with its column and the column of the next event or the end.
+    /// Iterates over the visible events: event, its column, and the column of the next event (or the right end).
     fn event_places(&self, x: Range, left: i32, width: i32) -> impl Iterator<Item = (&Event, i32, i32)> {
         let place = move |event: &Event| {
             let share = x.share(event.at).filter(|share| (0.0..=1.0).contains(share))?;

@@ -10,7 +10,7 @@ use crate::pen::{Label, Pen};
 use crate::text;
 use crate::theme::{Theme, Tone};
 
-/// Values of a distribution, counted.
+/// A distribution: counts of values by bin, their mean and the largest value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spread {
     /// Amount that falls into each bin, lowest first.
@@ -88,7 +88,7 @@ impl<'a> Columns<'a> {
         self
     }
 
-    /// Sets the unit of the amounts; the unit is written only after amounts beyond the scale.
+    /// Sets the unit of the amounts. A column higher than the chart shows its amount as a number, with this unit.
     #[must_use]
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;

@@ -31,7 +31,7 @@ pub struct Confirm<'a> {
 }
 
 impl<'a> Confirm<'a> {
-    /// Width below which the meaning is left out.
+    /// Width below which the text about the effect of the answer is left out.
     pub const MIN_WIDTH: u16 = 24;
 
     /// Creates a question with its answers in order, the safe answer first. A click reports the index of the answer.

@@ -27,7 +27,7 @@ pub struct Glyphs {
     pub times: &'static str,
     pub arrow: &'static str,
     pub inactive: &'static str,
-    /// Mark of an interval inside the index window of a task in which the task is not active.
+    /// Mark of an interval in which a task could be active, but is not.
     pub window: &'static str,
     pub forward: &'static str,
     pub backward: &'static str,
@@ -55,7 +55,8 @@ pub struct Glyphs {
     pub up: &'static str,
     /// Frame of a pop-up: corners clockwise from the upper left, then horizontal and vertical line.
     pub frame: [&'static str; 6],
-    /// Blocks that fill a cell from below, from one eighth to a full cell. Shorter steps of the ASCII set repeat.
+    /// Blocks that fill a cell from below, from one eighth to a full cell. The ASCII set has fewer heights, so some
+    /// entries repeat.
     pub eighths: [&'static str; 8],
     /// Blocks that fill a cell from the left, from one eighth to a full cell. The ASCII set has whole cells only.
     pub left_eighths: [&'static str; 8],

@@ -12,7 +12,7 @@ use crate::theme::{Theme, Tone};
 pub struct Part {
     /// Length of the part, in units of the scale; a negative length, or one that is not finite, counts as zero.
     pub amount: f64,
-    /// Meaning of the part, for its colour.
+    /// Tone (meaning) of the part, from which the theme chooses the colour.
     pub tone: Tone,
     /// Character that draws the part in ASCII.
     pub letter: char,

@@ -154,8 +154,8 @@ pub fn fixed(value: f64, decimals: usize) -> Num {
     num.grouped()
 }
 
-/// Formats a value of any size and unit: whole numbers unchanged, small numbers with six digits, others with six
-/// decimals.
+/// Formats a value of any size and unit: whole numbers without decimals, values below 0.1 with six significant digits,
+/// others with six decimals.
 pub fn plain(value: f64) -> Num {
     match value.abs() {
         _ if value.fract() == 0.0 => fixed(value, 0),

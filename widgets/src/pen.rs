@@ -21,7 +21,7 @@ pub type Label = Cow<'static, str>;
 pub struct Piece {
     /// The text of the piece.
     pub text: Label,
-    /// Meaning of the text, for its colour.
+    /// Tone (meaning) of the text, from which the theme chooses the colour.
     pub tone: Tone,
     /// `true` if the text is in bold.
     pub bold: bool,
@@ -167,7 +167,8 @@ impl<'a> Pen<'a> {
         if self.clip.contains(position) { self.buf.cell_mut(position) } else { None }
     }
 
-    /// Writes one glyph of one column, as in the present set.
+    /// Writes a glyph that is one column wide. The glyph must belong to the character set in use, because it is not
+    /// cleaned.
     pub fn glyph(&mut self, x: i32, y: i32, glyph: &str, style: Style) {
         if let Some(cell) = self.cell(x, y) {
             cell.set_symbol(glyph).set_style(style);
@@ -212,7 +213,8 @@ impl<'a> Pen<'a> {
         self.cut(x, y, self.width() - x, text, Cut::End, style)
     }
 
-    /// Writes `text` so that it ends before column `right`; nothing if it does not fit whole. Returns its first column.
+    /// Writes `text` so that it ends before column `right`, or writes nothing if the text does not fit. Returns its
+    /// first column.
     pub fn right(&mut self, right: i32, y: i32, text: &str, style: Style) -> i32 {
         let width = i32::from(text::width(text, self.glyphs()));
         let x = right - width;
@@ -267,7 +269,8 @@ impl<'a> Pen<'a> {
         end + gap + self.run(x + end + gap, y, room - end - gap, glyphs.ellipsis, self.style(Tone::Muted))
     }
 
-    /// Writes pieces so that they end before column `right`. Returns their first column; nothing if there is no room.
+    /// Writes pieces so that they end before column `right`. Returns their first column. Writes nothing and returns
+    /// `right` if the pieces do not fit.
     pub fn pieces_right(&mut self, right: i32, y: i32, pieces: &[Piece]) -> i32 {
         let width = i32::from(pieces_width(pieces, self.glyphs()));
         let x = right - width;

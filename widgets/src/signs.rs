@@ -245,7 +245,8 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// Sets the number of rows of the screen for each row of cells; columns have the same additional distance.
+    /// Sets the number of rows of the screen for each row of cells. Each additional row also widens every column of
+    /// cells by one.
     #[must_use]
     pub const fn tall(mut self, rows: u16) -> Self {
         self.tall = if rows == 0 { 1 } else { rows };

@@ -1,4 +1,4 @@
-//! Intervals of time by lane, drawn to scale: one row per lane, one paint per interval.
+//! Intervals of time by lane, drawn to scale: one row per lane, one colour per interval.
 //!
 //! A cell shows the interval that covers most of it; the height of the glyph is the covered fraction. Every interval
 //! has at least one mark. Without colour, intervals differ by letters.
@@ -24,7 +24,7 @@ pub struct SpanBar {
     pub from: f64,
     /// End, in the unit of the axis.
     pub to: f64,
-    /// Meaning of the interval, for its colour.
+    /// Tone (meaning) of the interval, from which the theme chooses the colour.
     pub tone: Tone,
     /// Character with which the interval is drawn if colours are missing.
     pub letter: char,
@@ -37,11 +37,11 @@ pub struct SpanBar {
 pub struct SpanLane {
     /// Name of the lane.
     pub name: Label,
-    /// Meaning of the name, for its colour.
+    /// Tone (meaning) of the name, from which the theme chooses the colour.
     pub tone: Tone,
     /// Words after the lane.
     pub words: Label,
-    /// Intervals of the lane by start; they do not overlap.
+    /// Intervals of the lane in ascending order of start; intervals do not overlap.
     pub bars: Vec<SpanBar>,
 }
 

@@ -34,7 +34,7 @@ pub struct StackMark {
     pub at_s: f64,
     /// Text above the line, aligned with it.
     pub name: Label,
-    /// Meaning of the mark, for its colour.
+    /// Tone (meaning) of the mark, from which the theme chooses the colour.
     pub tone: Tone,
     /// `true` for a dotted line, which marks a reference.
     pub dotted: bool,

@@ -82,7 +82,8 @@ impl<'a> Tabs<'a> {
         self
     }
 
-    /// Sets layout and display state at the right end, which are omitted before any tab is shortened.
+    /// Sets the text at the right end (the layout and the state of the screen), which is omitted before any tab is
+    /// shortened.
     #[must_use]
     pub const fn right(mut self, right: &'a [Piece]) -> Self {
         self.right = right;

@@ -106,7 +106,7 @@ pub enum Tone {
     Changed,
     /// One of several curves, by number.
     Series(u8),
-    /// The same curve or bar of another plan: before a change, or of a baseline.
+    /// A curve or bar of another plan, for comparison: the plan before a change, or a baseline.
     SeriesDim(u8),
     /// Area in one of eight steps of amount, 0 to 7, with a readable foreground.
     Heat(u8),
@@ -121,7 +121,7 @@ pub enum Tone {
 /// Number of heat steps.
 pub const HEAT_STEPS: u8 = 8;
 
-/// Colours, background and glyphs in use. Small, `Copy`, made once per change of setting.
+/// Colours, background and glyphs in use. A theme is created once per change of the settings and is cheap to copy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
     /// The palette after reduction to the terminal's colour depth.
@@ -179,7 +179,7 @@ impl Theme {
     }
 
     /// Returns the style of a meaning. Text tones set the foreground only; `Heat`, `Stack`, `GradientDim` and
-    /// `GradientFull` set both, so that text on them stays readable.
+    /// `GradientFull` set foreground and background, so that text on the area stays readable.
     pub fn style(&self, tone: Tone) -> Style {
         let c = &self.colours;
         if self.palette == Palette::Mono {

@@ -21,7 +21,7 @@ pub enum TileFlag {
     Changed,
     /// The tile is marked with an error: `!`.
     Bad,
-    /// The tile differs from the plan of the comparison: it is underlined.
+    /// The tile differs from the plan of the comparison: its text is bold.
     Differs,
 }
 
@@ -112,7 +112,8 @@ impl<'a> Tiles<'a> {
         self
     }
 
-    /// Sets headings of the columns, which are shown where each tile is wide enough, or every few columns.
+    /// Sets headings of the columns, which are shown above every column if the tiles are wide enough, otherwise above
+    /// every fourth column of a group.
     #[must_use]
     pub const fn heads(mut self, heads: &'a [Label]) -> Self {
         self.heads = heads;

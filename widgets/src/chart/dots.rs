@@ -61,7 +61,8 @@ impl<'p, 'b> Dots<'p, 'b> {
         self.set == GlyphSet::Block
     }
 
-    /// Draws a step curve through cells: it keeps the row of a cell until the next cell; `None` is a gap.
+    /// Draws a step curve through cells: the curve stays in the row of a point until the cell of the next point; `None`
+    /// is a gap.
     pub fn steps(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
         // The current column: its number, the row at which the line enters (if it does), the first row and the last
         // row.
@@ -115,7 +116,7 @@ impl<'p, 'b> Dots<'p, 'b> {
         cell.set_symbol(if both { "═" } else { glyph }).set_style(style);
     }
 
-    /// Draws one dot for every column of dots, at the mean of its points, and a faint line over their range.
+    /// Draws the mean of the points of every column of dots, and joins the means by lines; `None` is a gap.
     pub fn scatter(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
         let mut before: Option<(i32, i32)> = None;
         // The current column, the sum of its heights, and the number of heights.

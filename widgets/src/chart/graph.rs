@@ -16,7 +16,7 @@ pub struct GraphNode {
     pub name: Label,
     /// Place of the node, as fractions of width and height from the upper left corner.
     pub place: [f64; 2],
-    /// Meaning of the name, for its colour.
+    /// Tone (meaning) of the name, from which the theme chooses the colour.
     pub tone: Tone,
 }
 
@@ -25,7 +25,7 @@ pub struct GraphNode {
 pub struct GraphEdge {
     /// Indices of the nodes that the link joins.
     pub ends: [usize; 2],
-    /// Meaning of the link, for its colour.
+    /// Tone (meaning) of the link, from which the theme chooses the colour.
     pub tone: Tone,
     /// Character that draws the link in ASCII.
     pub letter: char,

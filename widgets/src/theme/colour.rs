@@ -39,7 +39,7 @@ fn indexed(index: u8) -> Rgb {
     (CUBE[index / 36], CUBE[index / 6 % 6], CUBE[index % 6])
 }
 
-/// Returns red, green and blue of a colour that has them.
+/// Returns red, green and blue of a colour; `None` for a colour that the terminal defines.
 pub(super) fn rgb_of(colour: Color) -> Option<Rgb> {
     match colour {
         Color::Rgb(r, g, b) => Some((r, g, b)),
