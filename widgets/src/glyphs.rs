@@ -58,7 +58,7 @@ pub struct Glyphs {
     /// Blocks that fill a cell from below, from one eighth to a full cell. The ASCII set has fewer heights, so some
     /// entries repeat.
     pub eighths: [&'static str; 8],
-    /// Blocks that fill a cell from the left, from one eighth to a full cell. The ASCII set has whole cells only.
+    /// Blocks that fill a cell from the left, from one eighth to a full cell. The ASCII set has only two steps.
     pub left_eighths: [&'static str; 8],
     /// Marks on an axis: the mean of a distribution, and its largest value.
     pub mean: &'static str,

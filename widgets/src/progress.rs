@@ -194,7 +194,7 @@ impl<'a> SolveStrip<'a> {
     /// Below this width only method and state are drawn.
     pub const MIN_WIDTH: u16 = 24;
 
-    /// Creates a strip with these methods in order of start, the leading one first.
+    /// Creates a strip with one row for each of these methods, in the given order.
     pub const fn new(theme: &'a Theme, methods: &'a [MethodRow]) -> Self {
         Self {
             theme,

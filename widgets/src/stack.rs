@@ -90,8 +90,8 @@ impl<'a> Stack<'a> {
     /// Height below which only the limit is written.
     pub const MIN_HEIGHT: u16 = 4;
 
-    /// Creates a chart of these layers. `times_s` has the ends of the intervals in ascending order, one more than there
-    /// are intervals.
+    /// Creates a chart of these layers. `times_s` has the boundaries of the intervals in ascending order: one more than
+    /// there are intervals.
     pub const fn new(theme: &'a Theme, times_s: &'a [f64], layers: &'a [StackLayer]) -> Self {
         Self {
             theme,

@@ -39,8 +39,8 @@ pub struct Yardsticks {
 type KeptYardsticks = (usize, Option<[u16; 3]>, Arc<Yardsticks>);
 
 impl Yardsticks {
-    /// Returns the same values as [`Self::of`], but from a cache, because a section that follows a run needs these
-    /// values repeatedly.
+    /// Returns the same values as [`Self::of`], but from a cache of one entry, because a report that is shown during a
+    /// run needs the values again at every update.
     pub fn known(cubes: usize, shape: Option<[u16; 3]>) -> Arc<Self> {
         static LAST: Mutex<Option<KeptYardsticks>> = Mutex::new(None);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,8 +52,8 @@ impl Yardsticks {
         made
     }
 
-    /// Computes the reference values of a pod of `cubes` cubes whose plain torus has the given shape; without a shape,
-    /// the default shape of the size.
+    /// Computes the reference values of pods of `cubes` cubes. The plain torus has the given shape, or the default
+    /// shape of the size if `shape` is `None`.
     pub fn of(cubes: usize, shape: Option<[u16; 3]>) -> Self {
         let nodes = CHIPS * cubes;
         let pt = shape.unwrap_or_else(|| baselines::usual_shape(cubes));

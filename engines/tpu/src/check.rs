@@ -50,7 +50,7 @@ pub mod code {
     pub const MCF: &str = "mcf";
     /// The claimed upper end of the MCF is below what its certificate proves.
     pub const CERTIFICATE: &str = "certificate";
-    /// The objective or a metric of the envelope differs from the same figure in the result.
+    /// The objective or a metric that the plan states outside its result differs from the same figure in the result.
     pub const METRICS: &str = "metrics";
     /// The claimed bound on all pods of the size is below the throughput of a known pod of this size.
     pub const BOUND: &str = "bound";

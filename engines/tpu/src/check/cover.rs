@@ -4,7 +4,7 @@
 
 use super::wiring::{CHIPS, coordinates};
 
-/// Entry points of a cube: the two ends of each switch.
+/// Number of points at which paths enter a cube: the plus and the minus end of each switch.
 const ENTRIES: usize = 96;
 
 /// Number of electrical links of a cube; `OPTICAL` is the number of switches, each of which gives every cube one
@@ -17,8 +17,8 @@ const OPTICAL: usize = ENTRIES / 2;
 /// smaller bound.
 const LENGTHS: [(usize, usize); 7] = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)];
 
-/// Largest MCF of any pod of `nodes` chips. In the best case, every optical hop away from a chip enters a new cube.
-/// Each of the 64 positions in a cube is counted once per cube.
+/// Upper bound on the MCF of every pod of `nodes` chips. In the best case, every optical hop away from a chip enters a
+/// new cube. Of the chips at each of the 64 positions in a cube, only as many are counted as the pod has cubes.
 pub(super) fn mcf_bound(nodes: usize) -> f64 {
     // Weak duality: all flows together use at most the total length of all directed links, and each ordered pair uses
     // at least its distance.
@@ -31,7 +31,7 @@ pub(super) fn mcf_bound(nodes: usize) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Minimum sum of distances over ordered pairs that the cover allows.
+/// Returns a lower bound from the cover on the sum of the distances of all ordered pairs of a pod.
 fn covered(nodes: usize, electrical: usize, optical: usize) -> f64 {
     let faces = faces();
     // Reflections of the cube map one octant to all others.

@@ -25,7 +25,7 @@ const ROUNDS: usize = 250;
 /// columns are more diverse than columns from the prices of a small program.
 const SEEDS: usize = 12;
 /// Weight of the best lengths so far in the lengths of a round (dual stabilisation); the remaining weight is on the
-/// prices of the program, which vary too much if they are used alone.
+/// prices of the program, because prices alone change too much from round to round.
 const SHARE: f64 = 0.7;
 /// Number of chips up to which pods without symmetry are recomputed.
 const LARGEST_GENERAL: usize = 512;

@@ -1,4 +1,4 @@
-//! Compares objective and metrics of the envelope with the same figures of the result.
+//! Compares the objective and the metrics, which a plan states outside its result, with the same figures in the result.
 
 use super::{Envelope, Findings, code, off};
 use crate::plan::TpuResult;

@@ -35,7 +35,7 @@ pub(super) trait ModelMethod: Send + Sync {
     ) -> Result<Outcome, MethodError>;
 }
 
-/// Adapter that prepares the group and runs a [`ModelMethod`] on it.
+/// Adapter that makes a [`Method`] of a [`ModelMethod`]: prepares the group and runs the model method with it.
 pub(super) struct OnModel<A>(pub A);
 
 impl<A: ModelMethod> Method<Tpu> for OnModel<A> {

@@ -66,7 +66,7 @@ pub fn claims(nodes: usize, hops: Hops, mcf: (f64, f64)) -> Claims {
     }
 }
 
-/// The figures of a result that the envelope of its plan repeats.
+/// The figures of a result that a plan repeats as metrics outside the result.
 pub fn metrics(nodes: usize, result: &TpuResult) -> BTreeMap<String, f64> {
     let mut metrics = BTreeMap::new();
     let mut put = |name: &str, value: f64| {

@@ -21,8 +21,8 @@ use rand::RngExt;
 /// The method `tons-lp-greedy`: rounding in several steps.
 pub(super) struct Greedy;
 
-/// Maximum difference of fractional values that count as ties. Random noise breaks ties, which are frequent because the
-/// first relaxation is highly symmetric.
+/// Fractional values that differ by at most this number count as ties. Ties are frequent, because the first relaxation
+/// is highly symmetric, and random noise breaks them.
 const NOISE: f64 = 1e-2;
 
 /// Number of the random stream of the noise.

@@ -1,4 +1,4 @@
-//! Parameters that have no effect on a scenario or with the values of other parameters, as
+//! Parameters that have no effect with the present scenario or the values of other parameters, as
 //! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
 
 use crate::scenario::{TopologyChoice, TpuScenario};

@@ -194,7 +194,7 @@ impl PlanReader {
         Ok(Outcome::Done { status, limit })
     }
 
-    /// The circuits of the best pod as a partial start; the solver completes the flows.
+    /// Returns the circuits of the best pod as a start point without flows, which the solver adds.
     fn start(&self) -> Start {
         let Some(symmetry) = self.best.as_ref().and_then(|(_, pod)| pod.symmetry()) else {
             return Start::None;

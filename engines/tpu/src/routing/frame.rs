@@ -70,7 +70,7 @@ impl Frame {
         self.symmetric
     }
 
-    /// Number of sources whose routes are computed, which is also the number of node classes.
+    /// Number of sources whose routes are computed: the chips of cube 0 in a symmetric frame, otherwise all nodes.
     pub const fn sources(&self) -> usize {
         if self.symmetric { CHIPS } else { self.nodes }
     }

@@ -249,7 +249,8 @@ impl<'a> Crew<'a> {
         true
     }
 
-    /// Measures the lanes in their current wiring. Skips metrics that cannot change whether an active lane is accepted.
+    /// Evaluates the metrics of all lanes in their current wiring. Skips metrics that cannot change whether an active
+    /// lane is accepted.
     fn measure(&mut self, active: &[bool], unlimited: f64) {
         for chain in &mut self.chains {
             (chain.worst, chain.total) = (0.0, 0.0);

@@ -256,7 +256,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Measures the lanes in their current wiring.
+    /// Evaluates the metrics of all lanes in their current wiring.
     fn measure(&mut self) {
         for chain in &mut self.chains {
             (chain.worst, chain.total) = (0.0, 0.0);

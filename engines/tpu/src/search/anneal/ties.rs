@@ -190,7 +190,8 @@ pub(super) fn order_of(group: &Group, element: usize) -> usize {
     turns
 }
 
-/// Draws images of the generators one after another, each until the subgroup generated so far is mapped one to one.
+/// Draws an image for one generator after another. Draws the image again until the subgroup of the generators so far is
+/// mapped one to one; `None` if this fails too often.
 fn draw(group: &Group, generators: &[usize], orders: &[usize], random: &mut Stream) -> Option<Vec<u16>> {
     let mut images = Vec::new();
     let mut map = None;

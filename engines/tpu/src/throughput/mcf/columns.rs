@@ -56,7 +56,7 @@ const PROGRAM_GAP: f64 = 0.3;
 const NEGLIGIBLE: f64 = 1e-7;
 
 /// Weight of the best known metric in the lengths of a round (Wentges' smoothing); the remaining weight is on the
-/// prices of the program, which vary too much if they are used alone.
+/// prices of the program, because prices alone change too much from round to round.
 const SHARE: f64 = 0.7;
 
 /// Narrows the interval until it reaches the gap or the number of rounds of the settings.
@@ -188,7 +188,8 @@ impl<W: Watch> Generation<'_, W> {
         }
     }
 
-    /// Computes shortest paths under some lengths, which give a bound on the flow and new columns.
+    /// Computes shortest paths under the given lengths. Their distances give a bound on the flow, and their loads give
+    /// new columns.
     fn sweep(&mut self, lengths: Vec<u32>) -> Result<Sweep, Trouble> {
         let swept = sweep(self.network, &lengths, self.watch).map_err(Trouble::Run)?;
         let known = self.known.get_or_insert_with(Interval::unknown);

@@ -13,8 +13,8 @@ use lightbay_core::watch::Watch;
 /// phases (1 / sqrt(600) is 4 %).
 const PHASES: u32 = 600;
 
-/// Strength with which lengths react to loads in the first phase. The strength grows with the square root of the number
-/// of phases, while the influence of a single phase decreases.
+/// Lengths grow exponentially with the loads of all phases so far, relative to the largest load. The factor in the
+/// exponent is this number times the square root of the number of phases.
 const FORCE: f64 = 2.0;
 
 /// Number of phases between two evaluations of the mean of all metrics so far; this mean often proves a tighter bound
