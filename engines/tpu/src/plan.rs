@@ -54,7 +54,7 @@ record! {
         pub dim: Dimension = any(),
         /// Position of the switch on the face: (u, v).
         pub pos: [u8; 2] = index(),
-        /// `to[c]` is the cube whose minus port the plus port of cube c is patched to.
+        /// `to[c]`: the cube whose minus port is connected to the plus port of cube c.
         pub to: Vec<u16> = index(),
     }
 }

@@ -62,7 +62,7 @@ pub enum RouteSelection {
     /// By prices that grow with the load.
     #[default]
     Prices,
-    /// By prices, then by an exact integer program.
+    /// By prices that grow with the load, then improved by an exact integer program.
     Ilp,
 }
 
@@ -87,8 +87,8 @@ pub struct RoutingSettings {
     pub selection: RouteSelection,
     /// Maximum number of seconds of the exact program.
     pub exact_limit_s: f64,
-    /// Number of simultaneously failed switches that shared turns must survive. This number determines the spanning
-    /// trees whose turns are allowed first, if spanning trees are needed.
+    /// Number of simultaneously failed switches for which the turns of the healthy pod must still connect every pair.
+    /// If spanning trees are needed, two trees without a common switch are tried first for a number above 0.
     pub tolerated_faults: u8,
     /// Maximum memory for the routing of a pod, bytes.
     pub memory_limit_bytes: u64,

@@ -20,7 +20,8 @@ pub(super) struct Wiring {
     pub next: Vec<[u32; PORTS]>,
     /// Switch that a chip of a cube reaches by a port, if any.
     pub switch: Vec<[Option<u8>; PORTS]>,
-    /// `to[switch][cube]`: the circuit from the plus port of `cube` ends at the minus port of this cube.
+    /// `to[switch][cube]`: the far cube of the circuit that starts at the plus port of `cube`; the circuit ends at the
+    /// minus port of the far cube.
     pub to: Vec<Vec<u16>>,
     /// `true` for failed switches: their links carry no traffic.
     pub failed: [bool; SWITCHES],

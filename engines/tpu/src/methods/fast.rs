@@ -577,7 +577,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     }
 }
 
-/// Reports a point of a curve at the current time.
+/// Reports a point of a curve at the elapsed time of the run.
 fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     let x = cx.elapsed_s();
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));

@@ -14,11 +14,12 @@ pub struct Symmetry {
     pub voltage: [u16; SWITCHES],
 }
 
-/// A pod: `to[o][c]`: the circuit of switch `o` from the plus port of cube `c` ends at the minus port of this cube.
+/// A pod: `to[o][c]`: the far cube of the circuit of switch `o` that starts at the plus port of cube `c`; the circuit
+/// ends at the minus port of the far cube.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
     cubes: usize,
-    /// `to[o * cubes + c]`: the circuit of switch `o` from the plus port of cube `c` ends at this cube.
+    /// `to[o * cubes + c]`: the far cube of the circuit of switch `o` that starts at the plus port of cube `c`.
     to: Vec<u16>,
     /// The inverse permutation of every switch, in the same order.
     from: Vec<u16>,

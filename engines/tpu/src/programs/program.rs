@@ -1,8 +1,8 @@
 //! The optimisation model written out: labels O1, C1 to C8, V1 and V2 of TONS (Table 1), in symmetric form.
 //!
-//! Columns: the throughput, one for each switch and group element (C6: one cube represents all), and one for each
-//! detour of a pair over a neighbour of its first chip (C5). Rows: one for each switch (C3) and one for each class of
-//! unordered pairs (C4): the direct traffic of a pair, plus the detours of other pairs over this pair, minus the
+//! Columns: one for the throughput, one for each switch and group element (C6: one cube represents all), and one for
+//! each detour of a pair over a neighbour of its first chip (C5). Rows: one for each switch (C3) and one for each class
+//! of unordered pairs (C4): the direct traffic of a pair, plus the detours of other pairs over this pair, minus the
 //! detours of the pair itself, is at most the capacity of the link of the pair. Self links do not occur (C1), and a
 //! class of pairs has one row (C2, C7).
 //!
@@ -41,7 +41,7 @@ pub struct PodProgramRequest<'g> {
     pub whole: bool,
 }
 
-/// Number of links out of a cube between two progress reports.
+/// Number of links, whose columns and rows are added one link after another, between two progress reports.
 const REPORTED: u64 = 128;
 
 /// Number of rows that are built between two stop checks.

@@ -12,7 +12,8 @@ use lightbay_core::report::{
 };
 use std::cmp::Reverse;
 
-/// Forms on a screen: by load and by saturation on the faces of a cube, and as a list.
+/// Names of the views of this section: the loads and the saturations, each as a picture of the faces of a cube, and a
+/// list of all cases.
 pub(super) const FORMS: &[&str] = &["max_load", "saturation", "cases"];
 
 /// Maximum number of load levels; more values are grouped.

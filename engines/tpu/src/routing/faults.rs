@@ -1,4 +1,4 @@
-//! Routes of the pod with one switch failed: one case for each of the 48 switches, all of them routed.
+//! Routes of the pod with one switch failed: one case for each of the 48 switches; every case is routed.
 //!
 //! A failed switch removes one class of links from every cube, so a symmetric pod stays symmetric. Assumption: the
 //! failure is known before the job starts, and at most one switch fails at a time.

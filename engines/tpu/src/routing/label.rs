@@ -1,5 +1,5 @@
-//! Assigns virtual channels to the hops of selected routes. All assignments with allowed turns are safe, so the load
-//! can be balanced.
+//! Assigns virtual channels to the hops of selected routes. Every assignment that uses only allowed turns is free of
+//! deadlock, so the assignment can be chosen to balance the load.
 
 use super::frame::Frame;
 use super::turns::Turns;

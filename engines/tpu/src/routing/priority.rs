@@ -14,8 +14,8 @@ use rand::seq::SliceRandom;
 pub type Worths = Vec<f64>;
 
 /// All-paths load of each turn: number of shortest paths of all pairs that use the turn (TONS, APL). A turn leads over
-/// two arcs. For each source, its load is the number of paths to the node where it begins, times the number of paths
-/// (the empty path included) from the node where it ends.
+/// two arcs. For each source, its load is the number of shortest paths to the node where the turn begins, times the
+/// number of their continuations after the turn (to end there counts as one).
 ///
 /// # Errors
 /// The watch requests a stop.

@@ -65,7 +65,8 @@ impl Turns {
         frame.class(Frame::arc(frame.head(class as u32), port))
     }
 
-    /// Returns `true` if the channel dependencies have no cycle, by a separate search.
+    /// Returns `true` if the channel dependencies have no cycle, found by a search that does not use the order of the
+    /// builder.
     #[cfg(test)]
     pub fn is_safe(&self, frame: &Frame) -> bool {
         let channels = self.versions.len() / PORTS * self.vcs;

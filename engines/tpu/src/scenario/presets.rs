@@ -1,4 +1,5 @@
-//! Built-in pods, by name: `tpu-256` to design, `pt-4x8x8` and `pdtt-4x8x8` as baselines, `tpu-random-256` as given.
+//! Built-in pods, by name: `tpu-256` to be designed, `pt-4x8x8` and `pdtt-4x8x8` as baselines, `tpu-random-256` with
+//! given wiring.
 //!
 //! The list contains the common pods; [`scenario`] builds every member of these families.
 

@@ -256,8 +256,8 @@ impl ChannelTurns {
 
     /// Checks that the channel dependencies have no cycle, because otherwise the network can deadlock. The dependencies
     /// between arc classes have no cycle if and only if the dependencies between the arcs of the pod have no cycle
-    /// (TONS, section 5.1 "Allowed Turns and All Paths"). `arrives` gives the first arc of the node that an arc leads
-    /// to.
+    /// (TONS, section 5.1 "Allowed Turns and All Paths"). `arrives` returns, for an arc, the first outgoing arc of the
+    /// node at its end.
     fn check(&self, arrives: impl Fn(usize) -> usize) -> Result<(), Problem> {
         let arcs = self.channels / MAX_LABELS;
         let next = |channel: usize| {

@@ -1,5 +1,5 @@
 //! Annealing of pods without symmetry (docs/methods/tpu.md, section 5, step 6): a state consists of 48 permutations of
-//! the cubes. Its score sums the distances from the chips of every cube, one cube after another.
+//! the cubes. To score a state, the distances from the chips of all cubes are summed, one cube after another.
 //!
 //! A move exchanges two entries of one switch, or sets one switch to its best response: the state with the largest
 //! value of a cut while all other switches stay unchanged. As in [`super::anneal`], chains share the lanes of a
@@ -31,7 +31,8 @@ pub struct GeneralObjective {
 /// A pod without symmetry and its value of the objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneralDesign {
-    /// `states[switch * cubes + cube]`: the circuit from the plus port of `cube` ends at the minus port of this cube.
+    /// `states[switch * cubes + cube]`: the far cube of the circuit that starts at the plus port of `cube`; the circuit
+    /// ends at the minus port of the far cube.
     pub states: Vec<u16>,
     /// Score (smaller is better): about 1/λ by the worst bound.
     pub score: f64,

@@ -15,9 +15,9 @@ pub struct CoverBound {
 /// Restriction on the positions in the cover that the chips of a pod can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Places {
-    /// Half of the chips are at odd and half at even distance; their positions in the cubes are ignored.
+    /// Only parity is used: half of the chips of a pod are at odd distance from a chip, and half at even distance.
     Parity,
-    /// Each of the 64 positions in a cube occurs exactly once per cube.
+    /// All positions are used: each of the 64 positions in a cube occurs exactly once in each cube of the pod.
     Chips,
 }
 
@@ -34,8 +34,8 @@ pub fn cover_bound(nodes: usize) -> CoverBound {
 }
 
 /// The best bound on λ from the universal cover: the smallest of the bounds for several ratios of optical to electrical
-/// length. It uses that each of the 64 positions in a cube occurs once per cube. This bound never exceeds
-/// [`cover_bound`].
+/// length. Of the chips at each of the 64 positions in a cube, only as many are counted as the pod has cubes. This
+/// bound never exceeds [`cover_bound`].
 pub fn tight_cover_bound(nodes: usize) -> f64 {
     // Length ratios near the ratios of the best metrics; every ratio gives a valid bound.
     let by_lengths = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)].into_iter().map(|(a, b)| {
