@@ -74,7 +74,8 @@ pub enum ActivityScale {
     /// All columns have equal widths, so that every interval is readable.
     #[default]
     Equal,
-    /// Widths are proportional to time over this many intervals; each column is at least one cell wide.
+    /// This many intervals share the width in proportion to their lengths in time; each column is at least one cell
+    /// wide.
     Proportional(usize),
 }
 
@@ -93,7 +94,7 @@ pub struct ActivityState {
     pub rows: Range<usize>,
     /// Intervals shown by the last draw.
     pub columns: Range<usize>,
-    /// Clickable cells: the id is the id of the row, the part is the interval.
+    /// Clickable cells: the `id` of a hit is the id of the row, `part` is the index of the interval.
     pub hits: Hits,
     /// First cell and width of each visible column after the names; set by drawing.
     pub places: Vec<(i32, i32)>,

@@ -1,4 +1,4 @@
-//! The last line: the possible actions. The line is cut at whole entries; help and quit are never cut.
+//! The last line: the possible actions. Entries that do not fit are left out as a whole; help and quit always stay.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

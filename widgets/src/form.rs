@@ -164,8 +164,8 @@ impl<'a> Form<'a> {
         self
     }
 
-    /// Computes the columns of the parts of a row: the value column ends as far left as the longest pair of name and
-    /// value allows, but inside the area.
+    /// Computes the columns of the parts of a row. The values end in one column, as far left as the longest pair of
+    /// name and value allows.
     fn places(&self, width: i32) -> FormPlaces {
         let glyphs = self.theme.glyphs;
         let wish = self

@@ -9,7 +9,7 @@ pub struct Hit {
     pub rect: Rect,
     /// Id of the item (row, key, tab or task), as the caller gave it.
     pub id: u32,
-    /// Part of the item: the column of a grid, otherwise 0.
+    /// Part of the item: the column of a grid, the lane of a time chart, otherwise 0.
     pub part: u32,
 }
 

@@ -57,7 +57,7 @@ pub struct MatrixState {
     pub row_offset: usize,
     /// Index of the first column shown.
     pub column_offset: usize,
-    /// Clickable cells: the id is the row, the part is the column.
+    /// Clickable cells: the `id` of a hit is the index of the row, `part` is the index of the column.
     pub hits: Hits,
 }
 

@@ -70,7 +70,7 @@ impl RunWord {
         }
     }
 
-    /// Returns the meaning of the word, for its colour.
+    /// Returns the tone (meaning) of the word, from which the theme chooses the colour.
     pub const fn tone(self) -> Tone {
         match self {
             Self::Running | Self::Stopping | Self::Elsewhere => Tone::Answer,

@@ -8,7 +8,7 @@ use crate::pen::{Pen, Piece};
 use crate::text;
 use crate::theme::{Theme, Tone};
 
-/// Pieces of text in one row, or in several when wrapped at pieces and words.
+/// Pieces of text in one row, or in several rows that are broken between pieces or words.
 ///
 /// ```
 /// # use lightbay_widgets::{Piece, Sentence, Theme, text_of};

@@ -138,7 +138,7 @@ pub struct SignsState {
     pub columns_shown: usize,
     /// Width of the matrix on the screen.
     pub width: u16,
-    /// Clickable cells: the id is the row, the part is the column.
+    /// Clickable cells: the `id` of a hit is the index of the row, `part` is the index of the column.
     pub hits: Hits,
 }
 
@@ -253,7 +253,7 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// Returns the total width with gaps between the cells.
+    /// Returns the width that shows all columns, with gaps between the cells, and the words.
     pub fn wished(&self) -> u16 {
         let places = self.places(i32::from(u16::MAX));
         let width = places.left + self.columns as i32 * places.pitch + places.words;

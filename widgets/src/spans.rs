@@ -54,7 +54,7 @@ pub struct SpanLanesState {
     pub offset: usize,
     /// Number of lanes shown by the last draw.
     pub rows_shown: usize,
-    /// Clickable intervals: the id is the interval, the part is the lane.
+    /// Clickable intervals: the `id` of a hit is the id of the interval, `part` is the index of the lane.
     pub hits: Hits,
 }
 

@@ -106,14 +106,15 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Sets the line that no sum may exceed, and its name.
+    /// Sets the limit for the sum of the layers, which is drawn as a line, and its name.
     #[must_use]
     pub const fn limit(mut self, limit: f64, name: &'a str) -> Self {
         self.limit = Some((limit, name));
         self
     }
 
-    /// Sets a fainter line below the limit: the maximum of one layer. Areas are drawn over this line.
+    /// Sets a fainter line below the limit, at the maximum amount that a single layer may have. Areas are drawn over
+    /// this line.
     #[must_use]
     pub const fn cap(mut self, cap: Option<f64>) -> Self {
         self.cap = cap;
@@ -170,8 +171,8 @@ impl<'a> Stack<'a> {
         Rows { count: rows, per_unit }
     }
 
-    /// Returns the maximum of one layer, and the row at whose lower edge its line is drawn; `None` if the line falls on
-    /// the axis.
+    /// Returns the maximum amount of a single layer, and the row at whose lower edge its line is drawn; `None` if the
+    /// line falls on the axis.
     fn cap_row(&self, rows: Rows) -> Option<(f64, i32)> {
         let cap = self.cap.filter(|cap| cap.is_finite() && *cap > 0.0)?;
         let up = (cap * rows.per_unit).round() as i32;

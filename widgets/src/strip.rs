@@ -1,7 +1,7 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
-//! Up to the capacity, a column is a bar of the requested fraction. Above the capacity, a digit shows the ratio of
-//! demand to capacity, rounded up.
+//! If demand is at most the capacity, the column is a bar whose height is demand divided by capacity. Above the
+//! capacity, a digit shows the ratio of demand to capacity, rounded up.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

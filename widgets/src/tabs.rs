@@ -106,7 +106,7 @@ impl<'a> Tabs<'a> {
         3 + i32::from(text::width(&tab.key, glyphs)) + i32::from(text::width(name, glyphs))
     }
 
-    /// Returns the form of tab `index` if tabs from `short_from` on are short and tabs from `bare_from` on have an
+    /// Returns the form of tab `index`: tabs from `short_from` on show their short name, tabs from `bare_from` on an
     /// ellipsis instead of a name. The focused tab keeps its name.
     fn form(&self, index: usize, short_from: usize, bare_from: usize) -> TabForm {
         let focused = self.items.get(index).is_some_and(|tab| Some(tab.id) == self.focused);

@@ -100,9 +100,9 @@ pub fn shares(full: u16, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Shares
     }
 }
 
-/// Divides `room` columns between the beginning of a name, an ellipsis and its end, so that the cut name differs from
-/// all other names: the cut is as near to the middle as possible, and in the middle if no position distinguishes the
-/// name.
+/// Divides `room` columns between the beginning of a name, an ellipsis and the end of the name, so that the cut name
+/// differs from all other names. The cut is as near to the middle as possible; if no position distinguishes the name,
+/// the cut is in the middle.
 pub fn shares_among<'t>(
     name: &str,
     room: u16,

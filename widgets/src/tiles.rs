@@ -45,7 +45,7 @@ pub struct TilesState {
     pub row_offset: usize,
     /// Number of rows shown.
     pub rows_shown: usize,
-    /// Clickable tiles: the id is the row, the part is the column.
+    /// Clickable tiles: the `id` of a hit is the index of the row, `part` is the index of the column.
     pub hits: Hits,
 }
 

@@ -37,7 +37,7 @@ pub enum AxisPart {
 /// One lane: a pod pair and direction, or the gradients of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lane {
-    /// Id that is reported as part of a hit.
+    /// Id of the lane, which is the `part` of a hit.
     pub id: u32,
     /// Name of the lane.
     pub name: Label,
@@ -102,7 +102,7 @@ pub struct TimelineState {
     pub offset: usize,
     /// Rows shown by the last draw.
     pub visible: Range<usize>,
-    /// Clickable items: the id is the item, the part is the id of the lane.
+    /// Clickable items: the `id` of a hit is the id of the item, `part` is the id of the lane.
     pub hits: Hits,
     /// First column and width of each part of the axis after the names; set by drawing.
     pub parts: Vec<(i32, i32)>,

@@ -18,7 +18,7 @@ use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Status;
 use rand::RngExt;
 
-/// The method `tons-lp`: the relaxation alone.
+/// The method `tons-lp`: solves one relaxation and rounds its fractions to pods.
 pub(super) struct Relaxation;
 
 /// Maximum number of sweeps per relaxation: a safeguard against stalling, because normally `relaxation_gap` ends a

@@ -311,8 +311,8 @@ impl<'a> DorSelection<'a> {
     }
 }
 
-/// A step near the golden section of `nodes`, whose multiples modulo `nodes` are spread evenly (low discrepancy). The
-/// step has no common divisor with `nodes`, so its multiples visit every node.
+/// Returns a step near the golden section of `nodes`: the multiples of the step modulo `nodes` are spread evenly (low
+/// discrepancy). The step has no common divisor with `nodes`, so its multiples visit every node.
 fn spread(nodes: u32) -> u32 {
     let wanted = (f64::from(nodes) * 0.618) as u32;
     (wanted.max(1)..=nodes.max(1)).find(|step| gcd(*step, nodes) == 1).unwrap_or(1)

@@ -113,7 +113,7 @@ impl<'a> Crew<'a> {
         Self { objective, meter, chains, parts, constants, floor }
     }
 
-    /// Measures the first state of every chain.
+    /// Computes the score of the first state of every chain.
     pub(super) fn start(&mut self) {
         for lane in 0..self.chains.len() {
             self.rewire(lane);

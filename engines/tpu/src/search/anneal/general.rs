@@ -181,7 +181,7 @@ impl<'a> Crew<'a> {
         Self { objective, responses, cubes, wavefront, chains, floor }
     }
 
-    /// Measures the start design in every chain.
+    /// Computes the score of the start design in every chain.
     fn start(&mut self) {
         self.measure();
         for chain in &mut self.chains {

@@ -84,8 +84,8 @@ impl CircuitCut {
         assignment::largest(&self.by_circuit[switch * cells..][..cells], self.cubes)
     }
 
-    /// The image of the cut under a symmetry of the cube. For the image of a pod, it gives the bound that this cut
-    /// gives for the pod.
+    /// The image of the cut under a symmetry of the cube. The image of the cut bounds the image of a pod as tightly as
+    /// the cut bounds the pod.
     #[must_use]
     pub fn image(&self, symmetry: &CubeSymmetry) -> Self {
         let cubes = self.cubes;

@@ -77,8 +77,8 @@ impl LinearCut {
         self.by_voltage[switch * self.order + voltage]
     }
 
-    /// The image of the cut under a symmetry of the cube. For the image of a pod, it gives the bound that this cut
-    /// gives for the pod. Both pods have the same throughput, so the image is a valid cut.
+    /// The image of the cut under a symmetry of the cube. The image of the cut bounds the image of a pod as tightly as
+    /// the cut bounds the pod. Both pods have the same throughput, so the image is a valid cut.
     #[must_use]
     pub fn image(&self, symmetry: &CubeSymmetry, group: &Group) -> Self {
         let mut by_voltage = vec![0.0; self.by_voltage.len()];

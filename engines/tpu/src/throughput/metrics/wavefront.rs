@@ -295,7 +295,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
     }
 }
 
-/// The first words of a slice that is long enough by construction.
+/// Returns the first `N` words of a slice as an array; the caller ensures that the slice has that many.
 #[inline(always)]
 fn chunk<T, const N: usize>(slice: &[T]) -> &[T; N] {
     match slice.first_chunk::<N>() {
