@@ -118,7 +118,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     Ok(())
 }
 
-/// The problem of a pod in which some chips cannot be reached.
+/// Returns the error message for a pod in which some chips cannot be reached.
 pub fn not_connected(scenario: &TpuScenario) -> Problem {
     let what = "is not connected: some chips cannot be reached";
     if scenario.failed_ocs.is_empty() {

@@ -5,8 +5,8 @@
 //! * flits on links wait in the calendar of arrivals, which is written and read in sequence;
 //! * the first flit of a lane is stored in the record of the lane, the other flits in a ring buffer that restarts when
 //!   it is empty;
-//! * an output stores the free space of its downstream lanes and, as a bit mask, the lanes whose head requests it.
-//!   Blocked heads therefore take no time.
+//! * an output stores the free space of its downstream lanes and, as a bit mask, the lanes whose head requests it. The
+//!   simulator therefore spends no time on lanes whose first flit is blocked.
 
 use super::network::{EJECT, SimulatedPod};
 use super::wheel::{Arrival, Wheel};
@@ -74,7 +74,7 @@ struct Output {
     /// Free slots of the downstream lanes; flits on the link count as occupied slots.
     room: [u16; MAX_LANES],
     /// Index of the output at the other end of the link: the output of the receiving node at the port where the flits
-    /// arrive. The relation is symmetric.
+    /// arrive. If output a has the pair b, output b has the pair a.
     pair: u32,
     /// Number of cycles from a send to the arrival.
     delay: u16,

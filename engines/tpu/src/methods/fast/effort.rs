@@ -32,8 +32,8 @@ pub(super) const COMPARED: f64 = 2e-3;
 /// Relative gap of the final certificate of the best design, unless another gap is set. This gap is narrower, because
 /// the lower bound of the final certificate is the objective of the plan, and only one design has this certificate.
 pub(super) const FINAL: f64 = 4e-4;
-/// A cut is added only if its bound is smaller than the bound of the metrics by more than this fraction: a tenth of the
-/// gap with which designs are compared.
+/// A cut is added only if its bound is smaller than the bound of the metrics and of all earlier cuts by more than this
+/// fraction: a tenth of the gap with which designs are compared.
 pub(super) const WORTH: f64 = 2e-4;
 
 /// Minimum number of cubes for which the winner of every round is certified at once, because a round for such pods

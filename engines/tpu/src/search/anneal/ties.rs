@@ -28,7 +28,7 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Ties in which every switch is independent.
+    /// One tie for each switch, so that every voltage is chosen independently.
     pub fn free(group: &Group) -> Self {
         let all: Vec<u16> = (0..group.order() as u16).collect();
         let alone = |switch| Tie { choices: all.clone(), switches: vec![(switch, all.clone())] };
