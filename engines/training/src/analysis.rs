@@ -68,7 +68,8 @@ pub struct Setting {
     pub instance: Instance,
     /// Evaluator of circuit allocations for this instance.
     pub evaluator: Evaluator,
-    /// T_up: makespan of the best baseline under the fair rule, times 1 + 1e-4, seconds.
+    /// Upper bound on the makespan (`T_up` in DELTA), seconds: the makespan of the best baseline at fair rates, times
+    /// `1 + 1e-4`.
     pub limit_s: f64,
     /// Time windows of the tasks in schedules that end by `limit_s`.
     pub windows: Windows,
@@ -97,7 +98,7 @@ impl Setting {
         Ok(Self { instance, evaluator, limit_s, windows, circuit_bounds })
     }
 
-    /// Returns this setting with an evaluator that is valid only for joint rates on circuits within the ports, see
+    /// Returns a copy whose evaluator is valid only for joint rates and only for circuits that fit the ports, see
     /// [`Evaluator::within_ports`].
     #[must_use]
     pub fn within_ports(&self) -> Self {
@@ -114,11 +115,11 @@ pub struct TaskFacts {
     pub finish_s: f64,
     /// Shortest possible duration V/(F*B), seconds.
     pub least_s: f64,
-    /// Maximum delay of the finish that does not lengthen the iteration if everything after the task runs at ideal
-    /// speed, seconds.
+    /// Time by which the finish can be delayed without lengthening the iteration if everything after the task runs at
+    /// ideal speed, seconds.
     pub slack_s: f64,
-    /// Maximum delay of the finish that does not lengthen the iteration if everything after the task takes as long as
-    /// in the plan, seconds; 0 on the critical path.
+    /// Time by which the finish can be delayed without lengthening the iteration if everything after the task takes as
+    /// long as in the plan, seconds; 0 on the critical path.
     pub spare_s: f64,
     /// `true` if the task is on the critical path.
     pub critical: bool,
@@ -156,7 +157,7 @@ pub struct Analysis {
     /// `true` if circuits change within the iteration: in this case, `circuits` has the maximum number of circuits of
     /// every link.
     pub moves: bool,
-    /// Control of the rates in the plan.
+    /// Rate rule of the plan: max-min fair sharing, or rates that the plan schedules.
     pub rate_control: RateControl,
     /// Makespan of the plan, seconds.
     pub makespan_s: f64,
@@ -168,8 +169,8 @@ pub struct Analysis {
     pub path: Vec<u32>,
     /// The critical path, compared with the ideal network.
     pub chain: Chain,
-    /// The latest chain whose last task is not the last task of the critical path; `None` if no other task ends the
-    /// iteration.
+    /// The chain that ends last among the chains that do not end with the last task of the critical path; `None` if no
+    /// other task ends the iteration.
     pub second: Option<Chain>,
     /// Demand on every directed link.
     pub demand: Vec<Demand>,
@@ -297,8 +298,8 @@ impl Analysis {
         })
     }
 
-    /// Predecessors of a task: each predecessor, its delay in seconds, and `true` if it determines the start of the
-    /// task.
+    /// Predecessors of a task: for each predecessor, its index, the minimum time from its finish to the start of the
+    /// task in seconds, and `true` if this predecessor determines the start of the task.
     pub fn predecessors(&self, task: u32) -> Vec<(u32, f64, bool)> {
         let start = self.tasks[task as usize].start_s;
         let arcs = self.setting.evaluator.network.preds.of(task);
@@ -319,7 +320,8 @@ impl Analysis {
         LinkRates::new(&self.setting.evaluator.network, trace, direction)
     }
 
-    /// Successors of a task: each successor, its delay in seconds, and `true` if the task determines its start.
+    /// Successors of a task: for each successor, its index, the minimum time from the finish of the task to the start
+    /// of the successor in seconds, and `true` if the task determines this start.
     pub fn successors(&self, task: u32) -> Vec<(u32, f64, bool)> {
         let finish = self.tasks[task as usize].finish_s;
         let arcs = self.setting.evaluator.network.succs.of(task);
@@ -330,7 +332,8 @@ impl Analysis {
             .collect()
     }
 
-    /// The first event from which only sinks are active: where the tail of the iteration begins.
+    /// Index of the event at which the tail of the iteration begins: the first start of a task without successors or
+    /// the last start of a task with successors, whichever is earlier.
     pub fn tail_begins(&self) -> usize {
         let network = &self.setting.evaluator.network;
         let last = (0..self.tasks.len() as u32)

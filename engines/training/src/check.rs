@@ -57,8 +57,8 @@ pub mod code {
     pub const TASK: &str = "task";
     /// A task ends before it starts, or starts before the iteration.
     pub const ORDER: &str = "order";
-    /// A task starts before its release, or before the end of the fixed work before the task (fixed work takes the same
-    /// time on every network).
+    /// A task starts before its release time, or before the fixed work that precedes it has ended (fixed work takes the
+    /// same time on every network).
     pub const RELEASE: &str = "release";
     /// Segments of a task are empty, overlap or are not in ascending order.
     pub const SEGMENTS: &str = "segments";
@@ -117,8 +117,8 @@ pub struct Claims<'a> {
 /// A schedule of N pieces could use the tolerance N times in a row, so all pieces together share 1e-9 of the makespan.
 /// The tolerance is never below a few units in the last place, because differences of large times are not more exact.
 /// Schedules of the methods need only a thousandth of this tolerance, because their volumes are exact to 1e-12 and
-/// their starts to the last place. This also holds for schedules from a HiGHS model, because their times are recomputed
-/// from the circuits and rates of the solution.
+/// their start times are exact to the last digit. This also holds for schedules from a HiGHS model, because their times
+/// are recomputed from the circuits and rates of the solution.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
     /// Tolerance for a single time, seconds.

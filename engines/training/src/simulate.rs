@@ -25,9 +25,9 @@ const SAME_MOMENT: f64 = 1e-14;
 /// Maximum difference of times that counts as rounding, seconds.
 const SAME_MOMENT_S: f64 = 1e-12;
 
-/// Seconds after a time within which another event counts as simultaneous: sums of the same delays in another order
-/// differ by less. Without merging, segments of zero length would appear. The tolerance grows with the time, because a
-/// fixed one would hide short transfers.
+/// An event at most this number of seconds after the time `now_s` counts as simultaneous: sums of the same delays in
+/// another order differ by less. If such events were not merged, segments of almost zero length would appear. The
+/// tolerance grows with the time, because a fixed tolerance would hide short transfers.
 pub(crate) fn same_moment_s(now_s: f64) -> f64 {
     (now_s * SAME_MOMENT).min(SAME_MOMENT_S)
 }

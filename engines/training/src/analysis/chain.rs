@@ -17,7 +17,8 @@ const IDEALLY_CRITICAL_S: f64 = 1e-7;
 /// Seconds by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Causes {
-    /// Fewer circuits than flows, even with the link to itself: V/(min(F,x)*B) - V/(F*B).
+    /// Loss because the link has fewer circuits than the task has flows, even if no other task uses the link:
+    /// V/(min(F,x)*B) - V/(F*B).
     pub too_few_s: f64,
     /// Sharing circuits or NICs with other tasks: the rest of the duration.
     pub contention_s: f64,
@@ -71,7 +72,7 @@ pub struct Chain {
     pub loss_s: f64,
     /// Costs of all tasks.
     pub costs: Causes,
-    /// Room that exceeds the losses before it, seconds: 0 on a chain that is late throughout.
+    /// Room that no loss of the chain uses up, seconds; 0 if every task of the chain is late against the ideal network.
     pub spare_s: f64,
     /// Position in the chain of the first task that has room on the ideal network, where the chain leaves every ideal
     /// critical path. `None` if the chain stays on an ideal critical path to the end.
@@ -86,12 +87,12 @@ enum Cause {
     Contention,
 }
 
-/// Losses that have not vanished, the latest one last.
+/// Losses that have not vanished, in the order of the chain.
 #[derive(Default)]
 struct Lateness {
     /// Position in the chain, cause, seconds.
     lost: Vec<(usize, Cause, f64)>,
-    /// Seconds ahead of the ideal network.
+    /// Time by which the chain is ahead of the ideal network, seconds.
     ahead_s: f64,
 }
 

@@ -25,8 +25,8 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Returns `true` if the link has more than one circuit and all its tasks have slack as planned, so that it could
-    /// give up a circuit.
+    /// Returns `true` if the link has more than one circuit and each of its tasks can finish later without lengthening
+    /// the iteration of the plan, so that the link could give up a circuit.
     pub fn donates(&self) -> bool {
         self.spare_s > NONE_S && self.circuits > 1
     }

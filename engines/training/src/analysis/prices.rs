@@ -3,14 +3,14 @@
 //!
 //! A price is the difference between the makespans of two best plans, one before and one after the change, both under
 //! the rate rule of this plan. If only transfers at the end of the iteration compete, the search over circuits proves
-//! both plans optimal, so the price is exact. Otherwise, and if there are too many circuit allocations, circuits are
-//! exchanged one at a time, and the price is an estimate. The search starts from the plan, and is skipped if a bound
-//! shows that nothing can be gained.
+//! both plans optimal, so the price is exact. In other cases, or if there are too many circuit allocations to search,
+//! circuits are exchanged one at a time, and the price is an estimate. The search starts from the plan, and is skipped
+//! if a bound shows that nothing can be gained.
 //!
-//! In a job whose replicas are planned as one, a pod stands for a position: one more port means one more in that pod of
-//! every replica, and one circuit fewer means one fewer in every replica. A circuit that fails in a single replica
-//! costs as much as one circuit fewer in every replica, because the slowest replica decides when gradients are
-//! exchanged.
+//! In a job whose replicas are planned as one, a pod represents the corresponding pods of all replicas: one more port
+//! means one more port in this pod of every replica, and one circuit fewer means one circuit fewer in every replica. A
+//! circuit that fails in a single replica costs as much as one circuit fewer in every replica, because the slowest
+//! replica decides when gradients are exchanged.
 
 use crate::analysis::Setting;
 use crate::search::allocations;
@@ -23,10 +23,10 @@ use lightbay_core::watch::{StopOnly, Unwatched, Watch};
 /// Maximum number of further ports to try in a pod in which a single further port gains nothing.
 pub const MORE_PORTS: u32 = 4;
 
-/// Prices of all ports and circuits around a plan.
+/// Prices of all ports and circuits of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prices {
-    /// Rates under which plans were compared.
+    /// Rate rule under which the plans were compared.
     pub rates: Rates,
     /// Makespan of the plan's circuits under `rates`, seconds.
     pub plan_makespan_s: f64,
@@ -84,7 +84,7 @@ pub struct Loss {
 }
 
 impl Prices {
-    /// Computes the prices around the circuits `x`, which must fit the ports.
+    /// Computes the prices for the plan with the circuits `x`, which must fit the ports.
     ///
     /// # Errors
     /// The reason to stop.
@@ -179,7 +179,8 @@ impl Prices {
         })
     }
 
-    /// Seconds of makespan as a difference of NCT; `None` if the ideal communication time is 0.
+    /// Converts a difference of makespans, in seconds, to a difference of NCT; `None` if the ideal communication time
+    /// is 0.
     pub fn nct(&self, seconds: f64) -> Option<f64> {
         (self.comm_ideal_s > 0.0).then(|| seconds / self.comm_ideal_s)
     }
@@ -191,8 +192,8 @@ impl Prices {
     }
 }
 
-/// Prices count as quick if the circuit allocations that they evaluate, over all prices, times the number of tasks are
-/// at most this number.
+/// Prices count as quick to compute if the number of circuit allocations evaluated for all prices, times the number of
+/// tasks, is at most this number.
 const QUICK: u64 = 60_000_000;
 
 /// Returns `true` if all prices can be proven by listing circuit allocations, in less than a second.

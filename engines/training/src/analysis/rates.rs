@@ -13,10 +13,10 @@ pub struct TaskRates {
     pub nics: Vec<f64>,
 }
 
-/// Rates on a directed link in stretches in which all of them are constant.
+/// Rates of the tasks of a directed link, in stretches of time in which no rate changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkRates {
-    /// Boundaries of the stretches, ascending, seconds: one more than stretches.
+    /// Boundaries of the stretches, ascending, seconds; there is one boundary more than stretches.
     pub times_s: Vec<f64>,
     /// Tasks of the directed link in the order in which they begin.
     pub tasks: Vec<TaskRates>,

@@ -19,8 +19,8 @@ pub struct SlackBin {
     pub tasks: usize,
 }
 
-/// Numbers of tasks by slack: first those without slack, then by powers of ten. Bins beyond the largest slack are left
-/// out.
+/// Counts the tasks in each range of slack: first the tasks without slack, then ranges that end at powers of ten.
+/// Ranges beyond the largest slack are left out.
 pub fn slack_bins(tasks: &[TaskFacts]) -> Vec<SlackBin> {
     let ends = || [NONE_S].into_iter().chain(ENDS_S).chain([f64::INFINITY]);
     let mut bins: Vec<SlackBin> = [0.0]

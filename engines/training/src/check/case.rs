@@ -115,7 +115,7 @@ impl<'a> Case<'a> {
         Gbps(self.net.nic_bandwidth_gbps).bytes_per_second()
     }
 
-    /// Fastest possible transfer of a task, bytes per second.
+    /// Maximum rate of a task, at which each of its flows fills a NIC, bytes per second.
     pub fn full_rate(&self, task: usize) -> f64 {
         f64::from(self.net.tasks[task].flows) * self.nic_rate()
     }

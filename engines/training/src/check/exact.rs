@@ -299,7 +299,7 @@ enum GivenUp {
 }
 
 impl GivenUp {
-    /// Returns the remark that a thorough check adds.
+    /// Returns the remark that `what` was not verified, or `None` if a check of this depth does not report this.
     fn remark(self, what: &str, depth: Depth) -> Option<String> {
         match self {
             Self::OutOfTime => depth.not_within(what),
@@ -474,7 +474,7 @@ pub(super) fn allocations(ask: &Ask<'_>) -> Option<Vec<Valued>> {
     Some(all)
 }
 
-/// The best fair plan of all circuit allocations.
+/// Returns the minimum makespan at fair rates over all circuit allocations, and an allocation with this makespan.
 fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
     let (case, nics) = (ask.case, ask.nics);
     let contention = Contention::of(case, nics, MOST_VISITS).ok_or(GivenUp::TooMany)?;

@@ -177,8 +177,8 @@ struct ReplayProgress<'a> {
     ready_s: Vec<f64>,
     end_s: Vec<f64>,
     node_of: Vec<usize>,
-    /// Ready time and number of each transfer that is ready. Bits of times have the same order as the times, because
-    /// times are not negative.
+    /// Ready time and number of each transfer that is ready. A time is stored as its bits, which have the same order as
+    /// the times because times are not negative.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
 }
 

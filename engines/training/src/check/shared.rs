@@ -12,9 +12,9 @@ use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, same};
 use lightbay_core::kind::Depth;
 use std::collections::BTreeSet;
 
-/// Relative difference up to which a job counts as no slower than alone: `min_ports` may lengthen an iteration by this
-/// fraction to use fewer ports. This tolerance relaxes only the promise that no job becomes slower; every makespan must
-/// match its schedule to 1e-9.
+/// A job counts as not slower than on the ports that it brought if its iteration is longer by at most this fraction:
+/// `min_ports` may lengthen an iteration by this fraction to use fewer ports. This tolerance relaxes only the promise
+/// that no job becomes slower; every makespan must match its schedule to 1e-9.
 const SAME_LENGTH: f64 = 1e-7;
 
 /// The shared pods as the checker sees them.
@@ -163,8 +163,8 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     }
 }
 
-/// Returns `true` if the ports that a job may use are the ports that it brought, minus the given ports, plus the taken
-/// ports.
+/// Returns `true` if the ports that a job may use are the ports that it brought, minus the ports that it gave, plus the
+/// ports that it took.
 fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
     if lengths.iter().any(|length| *length != own.len()) {

@@ -49,16 +49,16 @@ pub(super) fn walk(dag: &Dag, mut finish: impl FnMut(usize, Earliest) -> f64) ->
     makespan_s
 }
 
-/// A predecessor with less slack than this is tight on the critical path, seconds.
+/// A predecessor with less slack than this is tight: it determines the start of its successor, seconds.
 const TIGHT_S: f64 = 1e-7;
 /// Times closer than this count as equal, and the task id breaks the tie, seconds.
 const TIE_S: f64 = 1e-9;
 
 /// Seconds of communication on the critical path of a simulated run; `None` without transfers.
 ///
-/// The path starts at the transfer with the largest end (work after it included) and goes back through tight
-/// predecessors, the latest first and the smallest id among equals. Among transfers with the same end, the transfer
-/// that finishes last is on the path of all these transfers.
+/// The path is followed backwards. It begins at the transfer with the latest end, where the end includes the work after
+/// the transfer; among transfers with the same end, at the transfer that finishes last. From each transfer, the path
+/// continues with the tight predecessor that finishes last. Ties go to the smallest task id.
 pub(super) fn critical_communication_s(case: &Case<'_>, run: &Replay) -> Option<f64> {
     let node_of = case.dag.transfers(case.net.tasks.len());
     let rest_s = work_after(&case.dag);
@@ -79,7 +79,7 @@ pub(super) fn critical_communication_s(case: &Case<'_>, run: &Replay) -> Option<
     Some(communication_s)
 }
 
-/// The task with the largest time, the smallest id among equals.
+/// Returns the task with the largest time; among tasks with equal times, the task with the smallest id.
 fn latest(times: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
     let largest = times.clone().map(|(_, time_s)| time_s).fold(f64::NEG_INFINITY, f64::max);
     times.filter(|(_, time_s)| *time_s >= largest - TIE_S).map(|(task, _)| task).min()

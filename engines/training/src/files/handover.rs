@@ -1,4 +1,5 @@
-//! Training plans as neutral records for other kinds: all replicas, no mirrors.
+//! Training plans as records that the other kinds of planning problem can read; the records contain all replicas, and
+//! no mirror pods.
 
 use crate::model::collapse::expanded;
 use crate::plan::{LinkCircuits, TrainingResult};
@@ -59,7 +60,7 @@ pub fn circuits_of_phase(
     Some(matrix)
 }
 
-/// Returns the parts of a plan that circuits do not contain.
+/// Returns names of the parts of a plan that a record of its circuits omits.
 fn left_out() -> Vec<String> {
     ["the times and rates of the flows", "the order of the tasks", TRAFFIC_BETWEEN_PODS]
         .map(str::to_owned)

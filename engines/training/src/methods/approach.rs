@@ -16,7 +16,7 @@ pub(super) trait SessionMethod: Send + Sync {
     /// Returns the description of the method with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Rates at which the method evaluates circuits.
+    /// Rate rule under which the method evaluates circuits.
     fn rates(&self, _params: &Params) -> Rates {
         Rates::Best
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct Evolve {
     /// Name of the method.
     pub name: &'static str,
-    /// Rates at which the method evaluates circuits.
+    /// Rate rule under which the method evaluates circuits.
     pub rates: Rates,
 }
 

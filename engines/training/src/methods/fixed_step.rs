@@ -164,7 +164,7 @@ fn write(
     Ok((model, slots))
 }
 
-/// Evaluates the circuits of the solver's points, without slots.
+/// Reader of the solver's points: evaluates the circuits of each point without slots.
 struct SlotReader<'s> {
     evaluator: &'s Arc<Evaluator>,
     model: &'s FixedStep,

@@ -10,7 +10,7 @@ use lightbay_core::problem::Problem;
 const OF_GENERATIONS: [&str; 7] =
     ["elites", "tournament", "crossover", "mutation", "stall_generations", "migration", "wall_limit_s"];
 
-/// Returns all parameters of any method as without effect if the scenario leaves nothing to plan.
+/// If the scenario leaves nothing to plan, returns all parameters of the method, because none of them has an effect.
 pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) -> Vec<Problem> {
     let nothing = match scenario {
         TrainingScenario::Job(job) => job.shape().is_ok_and(|shape| !shape.crosses()),

@@ -166,8 +166,8 @@ fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Resu
     Ok(closed.complete)
 }
 
-/// Exchanges single circuits while a short search over event orders finds better schedules for them; returns whether a
-/// search was cut short.
+/// Exchanges single circuits as long as a short search over event orders finds a better schedule for the changed
+/// circuits; returns whether a limit ended a search early.
 fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, MethodError> {
     session.cx.phase("exchanges", "single circuits, each evaluated by a search over event orders");
     let evaluator = Arc::clone(&session.evaluator);

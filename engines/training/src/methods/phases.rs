@@ -42,7 +42,7 @@ const FEWEST: &str = "fewest_ports";
 const OVER: &str = "target_over";
 const TARGET: &str = "target_s";
 
-/// Coverage text of a bound that holds only for plans with one reconfiguration.
+/// Text that names the plans that the bound covers if it holds only for plans with one reconfiguration.
 const ONE_SWITCHING: &str = "plans with one reconfiguration";
 
 impl SessionMethod for MovingCircuits {
@@ -329,7 +329,7 @@ impl<S: MovedCircuits> Watch<S> for MovingSession<'_, '_, '_> {
     }
 }
 
-/// Converts a plan with circuits that change to a candidate for the checker.
+/// Converts a plan with circuits that change to a candidate, which the checker then verifies.
 fn planned(evaluator: &Evaluator, found: &impl MovedCircuits, delay_s: f64) -> Candidate<TrainingResult> {
     let lit = found.lit(delay_s);
     let network = &evaluator.network;
@@ -345,7 +345,7 @@ fn planned(evaluator: &Evaluator, found: &impl MovedCircuits, delay_s: f64) -> C
     Candidate { value: trace.makespan, metrics, result }
 }
 
-/// Lets the last transfer wait until the end of the period.
+/// Delays the finish of the last transfer until the iteration ends with the period; nothing is sent in the added time.
 fn wait_for_end(network: &Network, trace: &mut Trace, period_s: f64) {
     let end = |task: &usize| trace.finish[*task] + network.tail[*task];
     let sinks = (0..network.tasks()).filter(|task| network.is_sink(*task as u32));

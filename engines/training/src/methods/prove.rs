@@ -1,4 +1,4 @@
-//! Proof of the best circuits of a tail-exact scenario, by the most suitable search.
+//! Proof of the best circuits of a tail-exact scenario, by enumeration or by an integer program.
 
 use super::knobs::{Prover, prover_of};
 use super::session::Session;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Proves the best circuits by the requested search, or by the fastest one: enumeration of circuit allocations if they
 /// can be listed, else the integer program. Improves `start.best`; returns whether the proof is complete. `evolved` is
-/// true if a genetic search was made already.
+/// true if a genetic search has already run.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,

@@ -1,4 +1,5 @@
-//! `reallocate`: several jobs on one set of pods, which give ports that they do not need to the jobs that gain most.
+//! `reallocate`: plans several jobs on one set of pods. Jobs give ports that they do not need to the jobs that gain
+//! most.
 
 use super::knobs;
 use super::session::state_bound;
@@ -119,7 +120,7 @@ impl ReallocationRun<'_, '_> {
         self.team.members[member].name.clone()
     }
 
-    /// Runs a search on the jobs, and stops it at the limits of the run.
+    /// Calls `question`, a search on the jobs, with random streams, and stops the search at the limits of the run.
     fn ask<T>(
         &mut self,
         question: impl FnOnce(

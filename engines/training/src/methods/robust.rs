@@ -36,7 +36,7 @@ pub(super) fn knob() -> ParamInfo {
     )
 }
 
-/// Plans for the worst configuration, if this is requested; otherwise returns `None`.
+/// Searches for the circuits with the smallest worst NCT if parameter `robust` is set; otherwise returns `None`.
 pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Option<Outcome>, MethodError> {
     let Some(configurations) = session.configurations.clone() else { return Ok(None) };
     let mut start = start::start(session)?;

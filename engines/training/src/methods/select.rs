@@ -68,12 +68,12 @@ impl SessionMethod for Select {
 pub(super) struct Proven {
     /// `true` if the best plan is proven optimal.
     pub complete: bool,
-    /// `true` if a limit of the solver ended the program.
+    /// `true` if a limit of the solver ended the solution of the program.
     pub limited: bool,
 }
 
 impl Proven {
-    /// Returns the outcome of a method that has nothing else to try.
+    /// Returns the outcome of a method that ends with this program.
     fn ending(&self, cx: &Context<'_, Training>) -> Outcome {
         let closed = match (cx.best(), cx.best_bound()) {
             (Some((value, _)), Some(bound)) => gap(value, bound) <= 2.0 * solver::TOLERANCE,
@@ -243,7 +243,7 @@ impl SelectionReader<'_> {
         Ok((makespan, better))
     }
 
-    /// Reports a makespan of the program as a bound.
+    /// Reports the lower bound `makespan_s`, which the program proves, minus the tolerance of the solver.
     fn state(&self, cx: &mut Context<'_, Training>, makespan_s: f64) {
         // The bound is reduced by the tolerance of the solver.
         cx.bound((makespan_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan));

@@ -25,8 +25,8 @@ pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: 
     }));
 }
 
-/// Returns the starting point of the solver, which is the point of `what`. If this point breaks a row, returns no
-/// starting point and reports the reason.
+/// Returns `point` as the starting point of the solver. If the point breaks a row, returns no starting point and
+/// reports the reason; the report names the origin of the point, `what`.
 pub(super) fn start_at(
     cx: &mut Context<'_, Training>,
     point: Result<Vec<f64>, String>,

@@ -15,7 +15,7 @@ pub(super) struct Start {
     pub best: Circuits,
     /// Maximum number of circuits of every link that a plan at least as good as `best` can use.
     pub caps: Vec<u32>,
-    /// Plans to start from, within the caps.
+    /// Circuit allocations to start from, within `caps`.
     pub seeds: Vec<Vec<u32>>,
     /// `true` if a hot start was used.
     pub hot: bool,
@@ -43,7 +43,7 @@ pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError>
     Ok(Start { best, caps, seeds, hot })
 }
 
-/// Returns the circuits, reduced to the caps.
+/// Returns `x` with the circuits of every link limited to the cap of the link.
 pub(super) fn within(x: &[u32], caps: &[u32]) -> Vec<u32> {
     x.iter().zip(caps).map(|(&circuits, &cap)| circuits.min(cap)).collect()
 }

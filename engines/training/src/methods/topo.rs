@@ -62,7 +62,7 @@ pub(super) fn ending(complete: bool) -> Outcome {
     }
 }
 
-/// Returns the task of the outer search, with the limits that a run has for it.
+/// Returns the task of the outer search over circuit allocations, with the limits that `params` set.
 pub(super) fn task<'a>(
     evaluator: &'a Evaluator,
     rates: Rates,
@@ -76,7 +76,7 @@ pub(super) fn task<'a>(
 }
 
 /// The outer search as a phase, after a genetic search if there are too many allocations to list. Improves
-/// `start.best`; returns whether the proof is complete. `evolved` is true if a genetic search was made already.
+/// `start.best`; returns whether the proof is complete. `evolved` is true if a genetic search has already run.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,

@@ -21,8 +21,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Ports and ends of `instance`, whose ids are valid; `flows_over` has the flows of all tasks of a link's busier
-    /// direction.
+    /// Ports and ends of `instance`, whose ids must be valid. `flows_over` is, for each link, the total number of flows
+    /// of the tasks in its direction with more flows.
     pub(crate) fn new(instance: &Instance, flows_over: &[u64]) -> Self {
         let ports: Vec<Option<u32>> =
             instance.pods.iter().map(|pod| if pod.mirror { None } else { Some(pod.ports) }).collect();

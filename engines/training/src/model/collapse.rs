@@ -1,9 +1,10 @@
 //! Conversion of the reduced graph to an instance: one replica with mirror pods for its ring neighbours, or all
 //! replicas.
 //!
-//! If all replicas have the same placement and ports they behave alike, so one replica is enough: its pods, and one
-//! mirror pod per position that represents the neighbours on the data-parallel ring. Mirrors have no port limit. A
-//! circuit on the ring link of a position exists once towards each neighbour.
+//! If all replicas have the same placement and ports they behave alike, so one replica is enough. The instance has the
+//! pods of this replica and one mirror pod for each of these pods; the mirror represents the same pod of the
+//! neighbouring replicas on the data-parallel ring. Mirrors have no port limit. A circuit on the link between a pod and
+//! its mirror represents one circuit towards each neighbouring replica.
 
 mod expand;
 mod listed;

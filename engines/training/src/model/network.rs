@@ -63,7 +63,7 @@ pub struct Network {
     pub succs: Arcs,
     /// A topological order; smallest id first among tasks that are free at the same time.
     pub order: Vec<u32>,
-    /// Order of the tasks by the DAG.
+    /// For every two tasks, whether the DAG orders them (the transitive closure of the DAG).
     pub precedence: Precedence,
     /// NIC directions that several tasks can use at the same time.
     pub nic_groups: Vec<NicGroup>,

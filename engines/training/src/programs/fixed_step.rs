@@ -1,8 +1,8 @@
 //! The integer model over slots of fixed length (DELTA Eq. 19-30), for comparison.
 //!
 //! Every task has a rate in every slot of its window. Durations and delays are rounded up to whole slots, so schedules
-//! are too long; a task may begin in the slot in which it is released. The model grows with the iteration time divided
-//! by the slot length. Rates are in NICs, times in slots; slot t lasts from t to t + 1.
+//! are longer than necessary; a task may begin in the slot in which it is released. The model grows with the iteration
+//! time divided by the slot length. Rates are in NICs, times in slots; slot t lasts from t to t + 1.
 //!
 //! The model is written as arrays, because it grows with the number of slots: adding the finished rows through good_lp
 //! alone takes 1.4 times as long as writing the whole model at 13,420 columns, and 2.5 times as long at 17,207 columns.
@@ -89,7 +89,8 @@ impl SlotWindows {
         self.from.iter().zip(&self.to).map(|(from, to)| u64::from(to.saturating_sub(*from))).sum()
     }
 
-    /// Approximate number of columns of the model with these windows: four for every cell.
+    /// Approximate number of columns of the model with these windows: four for every pair of a task and a slot of its
+    /// window.
     pub fn columns(&self) -> u64 {
         4 * self.cells()
     }

@@ -1,9 +1,9 @@
 //! The integer model over intervals of variable length (DELTA Eq. 3-18; docs/methods/training.md, section 11).
 //!
-//! Time is cut at events into K intervals; in each of them every task is active or not and sends some volume.
-//! Circuits, events, activities and volumes are decided together. Within an interval nothing else changes, so volumes
-//! determine the rates. Times are in a unit near a thousandth of the makespan, volumes in that unit at the rate of one
-//! NIC.
+//! Time is cut at events into K intervals; in each of them every task is active or not and sends some volume. Circuits,
+//! events, activities and volumes are decided together. Rates are constant within an interval, so the volumes and the
+//! lengths of the intervals determine the rates. The unit of time is near a thousandth of the makespan; the unit of
+//! volume is what one NIC sends in a unit of time.
 //!
 //! The model can be written as in the paper, or in stronger forms that make it solvable: tight bounds, unary instead of
 //! binary circuit counts, durations and contention in terms of the selected count, and intervals only for tasks that

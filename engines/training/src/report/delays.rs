@@ -27,7 +27,7 @@ const STOPS: [f64; 20] = [
     1e-8, 1e-7, 1e-6, 7e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
     5.7, 6.0,
 ];
-/// Relative width of the interval of the break-even dark time.
+/// The bisection of the break-even dark time ends when its interval has at most this relative width.
 const NARROW: f64 = 0.01;
 
 /// Builds the section on the gain of one reconfiguration.
@@ -168,9 +168,9 @@ impl DarkTimeStudy<'_> {
         Ok((proof.best.map_or(self.stay_s, |best| best.period_s), proof.bound.min(self.stay_s)))
     }
 
-    /// The shortest known iteration at every dark time of an ascending list. A plan is also valid for every shorter
-    /// dark time, so the iteration never gets shorter as the dark time grows. Between two dark times with equal
-    /// iterations nothing is searched.
+    /// The shortest known iteration time at every dark time of an ascending list. A plan is also valid for every
+    /// shorter dark time, so the iteration never gets shorter as the dark time grows. Between two dark times with equal
+    /// iteration times, no search runs, because all iteration times between them are equal too.
     fn over(&self, delays_s: &[f64]) -> Result<Vec<(f64, f64)>, Unavailable> {
         let mut known: Vec<Option<f64>> = vec![None; delays_s.len()];
         let mut open = vec![(0, delays_s.len().saturating_sub(1))];

@@ -204,7 +204,8 @@ fn sentence(target: &Target, stay_s: f64) -> Phrase {
     ))
 }
 
-/// Dark times on a logarithmic line from 10 ns to 6 s: the initial of every kind of switch, and `O` at the present one.
+/// Dark times on a logarithmic line from 10 ns to 6 s: the initial of every kind of switch at its dark time, and `O` at
+/// the dark time `delay_s`.
 fn slider(delay_s: f64) -> Phrase {
     const FROM_S: f64 = 1e-8;
     const TO_S: f64 = 6.0;

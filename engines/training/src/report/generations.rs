@@ -84,7 +84,7 @@ fn figures(stats: &GenerationStats) -> Facts {
     facts
 }
 
-/// The makespans of a run, with the values to which they are related.
+/// The makespans of a run, with the figures of the scenario that convert them to losses.
 struct Values<'a> {
     run: &'a RunBeside,
     beside: &'a Surroundings,

@@ -13,7 +13,7 @@ use lightbay_core::watch::Watch;
 pub(super) struct Limited(pub Deadline);
 
 impl Limited {
-    /// The reason for a search that ended without a result.
+    /// The reason that a search ended without a result.
     pub fn why(self, error: MethodError) -> Unavailable {
         match error {
             MethodError::Stopped(_) => Unavailable::late(self.0),

@@ -20,7 +20,7 @@ pub(super) struct SeveralReport<'a> {
     result: Option<&'a TrainingResult>,
     ledger: Ledger,
     replicas: u32,
-    /// Number of tasks between pods of one replica of every job.
+    /// Number of inter-pod tasks of one replica, summed over the jobs.
     tasks: u64,
 }
 

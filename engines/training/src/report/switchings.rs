@@ -29,7 +29,7 @@ struct LinkChange {
     /// The transfer that decides the time: the last transfer that needs the removed circuits, or the first transfer
     /// that needs the added circuits. `None` if no transfer needs them.
     need: Option<Need>,
-    /// Seconds by which the change could be earlier if circuits are removed, later if circuits are added.
+    /// Time by which the change could be earlier (if it removes circuits) or later (if it adds circuits), seconds.
     slack_s: Option<f64>,
 }
 

@@ -115,9 +115,9 @@ pub fn timing(analysis: &Analysis, task: u32) -> Phrase {
     phrase.muted(cause).with(format!("+{}", ms(cost_s)), tone)
 }
 
-/// Cost of sharing, in seconds: the end of a task minus the latest end that this task and the tasks on the same link
-/// would have if each task had the circuits alone. Waiting for tasks that could not end earlier themselves is not
-/// counted.
+/// Cost of sharing, in seconds: the end of the task minus the time at which the last of this task and the tasks
+/// `sharing` its link would end if each of them had all circuits of the link. Waiting for tasks that could not end
+/// earlier themselves is not counted.
 fn cost_of_sharing(analysis: &Analysis, task: u32, sharing: &[u32]) -> f64 {
     let network = &analysis.setting.evaluator.network;
     let alone_until = |task: u32| {

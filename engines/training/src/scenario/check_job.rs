@@ -163,7 +163,8 @@ fn check_model(job: &Job, problems: &mut Problems) {
     }
 }
 
-/// Groups the GPUs; ports are filled in later.
+/// Checks how GPUs form stages, replicas and pods, and returns the sizes of these groups; a later step fills in the
+/// ports.
 fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     let run = &job.run;
     let (tp, pp) = (u64::from(run.tp) * u64::from(run.cp), u64::from(run.pp));
@@ -344,8 +345,8 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
     within("job.measured.pp_bytes_per_rank".to_owned(), measured.pp_bytes_per_rank, least, MAX_BYTES);
 }
 
-/// Sets which pods exchange gradients: with closed forms every stage does, measured figures can give a stage without
-/// gradients.
+/// Sets which pods exchange gradients: with closed forms, every stage exchanges gradients; measured figures can contain
+/// stages that exchange no gradients.
 fn exchanging(measured: Option<&Measured>, shape: &mut Shape) {
     let silent = |stage: usize| {
         measured

@@ -28,7 +28,7 @@ record! {
         /// Optical ports of a pod: one number, or one per pod position (with `pods`, one per pod of the list). Default:
         /// the job's GPUs in the pod.
         pub ports_per_pod: Option<PortsPerPod> = any(),
-        /// Ports and transceivers that have failed; circuits use the others.
+        /// Ports and transceivers that have failed; circuits use only the other ports.
         pub failed_ports: Vec<FailedPort> = list(),
         /// If true, stages are placed on the pods in reverse order.
         pub reverse: bool = any().or(false).cold(),
@@ -79,7 +79,7 @@ record! {
         pub shared_experts: Option<u32> = or_none(),
         /// Number of dense layers at the start of the model; 0 if not given.
         pub dense_layers: Option<u32> = or_none(),
-        /// Layers that have experts, from 0, instead of `dense_layers`; the others are dense.
+        /// Layers that have experts, from 0, instead of `dense_layers`; all other layers are dense.
         pub moe_layers: Option<Vec<u32>> = within(0..=i64::from(MAX_LAYERS - 1)),
         /// Multi-head latent attention, if the model uses it.
         pub mla: Option<Mla> = any(),
@@ -205,8 +205,8 @@ record! {
         pub gather_bytes: f64 = within(0.0..=16.0).or(USUAL.gather_bytes).unit("B"),
         /// Activations that the backward pass computes again: none, those of the attention, or all of a layer.
         pub recompute: Recompute = any().or(USUAL.recompute).omitted(),
-        /// ZeRO stage: 0 keeps all states in every replica, 1 shards the optimizer, 2 also gradients, 3 also weights. With
-        /// 2 gradients, with 3 also weights (twice) are exchanged for every micro-batch.
+        /// ZeRO stage: 0 keeps all states in every replica, 1 shards the optimizer, 2 also gradients, 3 also weights.
+        /// For every micro-batch, stage 2 exchanges gradients once; stage 3 exchanges gradients once and weights twice.
         pub zero: u32 = within(0..=3).or(USUAL.zero).omitted(),
         /// If true, a stage waits for its send to finish before it continues.
         pub blocking_p2p: bool = any().or(USUAL.blocking_p2p),
@@ -289,7 +289,7 @@ impl RunConfig {
         Err(Problem::new("gpus_per_pod", message, remedy))
     }
 
-    /// Number of replicas; 0 if there are too few GPUs for one.
+    /// Number of replicas; 0 if there are too few GPUs for one replica.
     pub fn replicas(&self) -> u32 {
         // The quotient is at most `gpus`, so it fits into u32.
         (u64::from(self.gpus) / (self.stage_gpus() * u64::from(self.pp)).max(1)) as u32

@@ -227,7 +227,7 @@ impl SharedPods {
         }
     }
 
-    /// Ports of every shared pod, given what the jobs bring.
+    /// Ports of every shared pod: `ports_per_pod` if it is given, otherwise the ports that the jobs bring.
     fn budget(&self, brought: &[u32], problems: &mut Problems) -> Vec<u32> {
         let given = match &self.ports_per_pod {
             None => return brought.to_vec(),

@@ -68,8 +68,8 @@ impl TrainingScenario {
     }
 }
 
-/// Checks that every parameter has an effect and that no two configurations are equivalent; otherwise a worst case over
-/// them would claim more than it covers.
+/// Checks that every parameter has an effect and that no two configurations are equivalent; otherwise the worst case
+/// over the configurations would seem to cover more different configurations than it does.
 fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
     let mut asked: BTreeMap<String, &str> = BTreeMap::new();
     for Variant { name, scenario } in variants {

@@ -22,8 +22,9 @@ pub struct CriticalPath {
 }
 
 /// Finds the critical path: walks back from the task that ends last, work after it included, over tight predecessors.
-/// Among tasks with equal ends, the path contains the one with the largest finish, then the smallest id. A reduced
-/// graph may omit a tail that another task implies, but never the tail of the last task.
+/// Among tasks with equal ends, the path contains the task with the largest finish; among tasks with equal finishes,
+/// the task with the smallest id. A reduced graph may omit a tail that another task implies, but never the tail of the
+/// last task.
 pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     // Ends include the work that follows a task.
     match last_of(network, trace, 0..network.tasks() as u32) {
@@ -32,8 +33,8 @@ pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     }
 }
 
-/// The latest chain whose last task is not the last task of the critical path; `None` if no other task ends the
-/// iteration.
+/// The chain that ends last among the chains that do not end with the last task of the critical path; `None` if no
+/// other task ends the iteration.
 ///
 /// Only ends count: tasks without successors, or with work after them. A side branch that rejoins the critical path has
 /// the same end and does not count.
@@ -88,16 +89,16 @@ fn latest(
     tied.filter(|task| second(*task) >= least).min()
 }
 
-/// Returns the maximum delay of the finish of each task that does not lengthen the iteration if everything after it
-/// runs at ideal speed, seconds.
+/// Returns, for each task, the time by which its finish can be delayed without lengthening the iteration if everything
+/// after the task runs at ideal speed, seconds.
 pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
     // Latest finishes with which the iteration still ends by the makespan if everything after them runs at full speed.
     let latest = crate::simulate::windows::latest_finish(network, trace.makespan);
     latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
 }
 
-/// Returns the maximum delay of the finish of each task that does not lengthen the iteration if everything after it
-/// keeps its duration, seconds; 0 for tasks on the critical path.
+/// Returns, for each task, the time by which its finish can be delayed without lengthening the iteration if everything
+/// after the task keeps its duration, seconds; 0 for tasks on the critical path.
 pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
     // Backward pass with the planned durations: the latest finish of each task.
     let mut latest: Vec<f64> = network.tail.iter().map(|tail| trace.makespan - tail).collect();

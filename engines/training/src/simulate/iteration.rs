@@ -42,8 +42,8 @@ enum What {
     Meet,
 }
 
-/// An event of the simulation. Events are ordered by time, then by task; bits of times have the same order as the
-/// times, because times are not negative.
+/// An event of the simulation. Events are ordered by time, then by task; a time is stored as its bits, which have the
+/// same order as the times because times are not negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     time_bits: u64,

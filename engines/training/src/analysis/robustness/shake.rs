@@ -1,11 +1,11 @@
 //! End of an iteration whose compute times differ from the planned compute times.
 //!
-//! If only the gradient exchanges at the end compete, transfers before them take as long as their circuits require; one
-//! walk over the full graph of a replica gives all start times, and the exchanges of a link follow in closed form.
-//! Otherwise the graph is reduced again and simulated. In an instance only the work between transfers is known: it is
-//! assigned to the source pod of the later transfer. An instance omits work that never delays a task at the planned
-//! compute times. This work is omitted here too, although it could delay a task at other compute times, so the result
-//! is a lower bound.
+//! If only the gradient exchanges at the end compete, each transfer before the exchanges takes as long as its circuits
+//! require; one walk over the full graph of a replica gives all start times, and a closed formula gives the end of the
+//! exchanges of each link. Otherwise the graph is reduced again and simulated. In an instance only the work between
+//! transfers is known: it is assigned to the source pod of the later transfer. An instance omits work that never delays
+//! a task at the planned compute times. This work is omitted here too, although it could delay a task at other compute
+//! times, so the result is a lower bound.
 
 use super::Ends;
 use crate::analysis::Setting;
@@ -33,7 +33,7 @@ pub(super) struct Shaker<'a> {
 
 /// Method by which the times of an iteration are derived from its compute times.
 enum How {
-    /// A walk over the full graph gives the start times, and the last transfers follow.
+    /// A walk over the full graph gives the start times, and a closed formula gives the end of the last transfers.
     Walk(Walk),
     /// The full graph is reduced and simulated.
     Reduce { full: FullDag, replicas: u32, stages: u32 },

@@ -1,11 +1,12 @@
-//! Proof that no plan with one reconfiguration has a shorter period than a given period, by branch and bound over
-//! boxes.
+//! Proof, by branch and bound over boxes, that no plan with one reconfiguration has a shorter period than a given
+//! period. The period is the time after which the iteration and its circuits repeat.
 //!
 //! If a plan has a period, a plan with any longer period exists: everything after the return to the first circuits
-//! moves later, and the second state lasts longer. So it is enough to show that no plan has exactly the given period. A
-//! box holds ranges of circuits for both states, and ranges for the two instants at which circuits change. A box is
-//! fathomed if the iteration does not end in time even if every link carries, at every moment, the maximum that
-//! [`CircuitTimeline`] allows. Neglected contention only makes the end earlier, so the proof holds for every scenario.
+//! moves later, and the circuits of the second state stay longer. So it is enough to show that no plan has exactly the
+//! given period. A box holds ranges of circuits for both states, and ranges for the two instants at which circuits
+//! change. A box is fathomed if the iteration does not end in time even if every link carries, at every moment, the
+//! maximum that [`CircuitTimeline`] allows. Neglected contention only makes the end earlier, so the proof holds for
+//! every scenario.
 
 use super::contention::Contention;
 use super::{Ask, MOST_TOGETHER};
@@ -43,7 +44,7 @@ pub(super) enum Outcome {
     OutOfTime,
 }
 
-/// Ranges of circuits per decided link in both states, and of both instants in seconds.
+/// Ranges of the circuits of each link that is branched on, in both states, and ranges of both instants in seconds.
 #[derive(Clone, Debug)]
 struct Ranges {
     low: [Vec<u32>; 2],
@@ -158,7 +159,7 @@ fn first_transfer_s(case: &Case<'_>) -> f64 {
     first_s
 }
 
-/// A last transfer of a link.
+/// A transfer of a link that no other transfer follows.
 struct Last {
     release_s: f64,
     volume: f64,

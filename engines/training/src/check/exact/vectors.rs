@@ -42,7 +42,7 @@ impl Space {
         self.search(limit, true)
     }
 
-    /// All circuit allocations; `None` if there are more than `limit` of them.
+    /// All circuit allocations; `None` if there are more than `limit` circuit allocations.
     pub fn all(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         self.search(limit, false)
     }

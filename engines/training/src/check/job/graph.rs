@@ -1,4 +1,4 @@
-//! The 1F1B graph of one replica, built by running the stages.
+//! The 1F1B graph of one replica, built by stepping through the computations of every stage in their order.
 
 use super::listed::ListedPods;
 use super::orders::Turn;
@@ -9,7 +9,7 @@ use crate::scenario::job::Job;
 use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::units::{Gbps, PodId, TaskId};
 
-/// Builds tasks and graph by running the stages.
+/// Builder of the tasks and the graph, which steps through the computations of every stage.
 pub(super) struct Builder<'a> {
     pub(super) shape: &'a Shape,
     pub(super) load: &'a Workload,

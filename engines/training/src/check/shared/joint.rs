@@ -69,7 +69,8 @@ pub(super) struct JointBest {
     pub circuits: Vec<Vec<u32>>,
 }
 
-/// Minimum weighted sum over one allocation per job; `None` if the search is given up or nothing fits.
+/// Minimum weighted sum over one allocation per job; `None` if the search is given up or no combination of allocations
+/// fits the ports.
 fn best(
     jobs: &[Choices],
     budget: &[u64],

@@ -1,4 +1,4 @@
-//! Files that lightbay can read back: the explicit inputs, and all replicas instead of one.
+//! Formats that lightbay can read back: explicit instances, and scenarios and plans with all replicas instead of one.
 
 use crate::methods::figures;
 use crate::model::collapse::expanded;
@@ -128,7 +128,7 @@ pub(super) fn verified(
     })
 }
 
-/// Sets the makespan to the makespan of all replicas if it differs from that of a single replica.
+/// Replaces the makespan of a single replica by the makespan of all replicas if the two makespans differ.
 ///
 /// The makespans can differ only with an odd number of GPUs per stage and sends that share NICs with an exchange,
 /// because the two halves of the exchange then delay the sends unequally. The bound of one replica is not claimed for

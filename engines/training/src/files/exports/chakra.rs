@@ -27,7 +27,7 @@ const BARRIER: i64 = 9;
 /// Returns the traces of a job.
 ///
 /// # Errors
-/// Replicas that are not alike, and more nodes than a few files should have.
+/// Replicas that are not alike, and more than `MOST_NODES` nodes.
 pub(crate) fn files(stem: &str, job: &Job) -> Result<Vec<Artifact>, Problems> {
     let shape = job.shape()?;
     if shape.places.is_some() {

@@ -37,7 +37,7 @@ pub(super) struct Explained {
 }
 
 impl Facts {
-    /// Returns the facts of a scenario, of one replica or all.
+    /// Returns the facts of a scenario: of all replicas if `all` is true, otherwise of one replica.
     pub(super) fn of_scenario(scenario: &Scenario<Training>, all: bool) -> Result<Self, Problems> {
         let setting = match &scenario.body {
             TrainingScenario::Job(job) if all => Setting::new(&TrainingScenario::Instance(expanded(job)?)),
@@ -48,7 +48,7 @@ impl Facts {
         Ok(Self { name: scenario.name.clone(), pods, of: Of::Scenario(Box::new(setting)) })
     }
 
-    /// Returns the facts of a plan, of one replica or all.
+    /// Returns the facts of a plan: of all replicas if `all` is true, otherwise of one replica.
     pub(super) fn of_plan(plan: &Plan<Training>, all: bool) -> Result<Self, Problems> {
         let explained = match &plan.scenario.body {
             TrainingScenario::Job(job) if all => {

@@ -43,8 +43,8 @@ impl Columns {
 const NODE_LOOK: [(&str, Sort); 2] = [("shape", Sort::Text), ("style", Sort::Text)];
 const EDGE_LOOK: [(&str, Sort); 2] = [("penwidth", Sort::Float), ("style", Sort::Text)];
 
-/// Builds a node for each pod, and an edge for each pair of pods that may get circuits. Files that only carry figures
-/// get no attributes for Graphviz.
+/// Builds a node for each pod, and an edge for each pair of pods that may get circuits. If `drawn` is false, the file
+/// only carries figures, and the nodes and edges have no attributes for Graphviz.
 pub(super) fn topology(facts: &Facts, drawn: bool) -> Graph {
     let instance = facts.instance();
     let explained = facts.explained();

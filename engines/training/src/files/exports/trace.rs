@@ -27,7 +27,8 @@ struct Piece {
     args: Vec<(&'static str, Value)>,
 }
 
-/// Row of a pod, with its name; sorted by compute, transfers inside the pod, links.
+/// Row of a pod: its type (0: compute, 1: transfers inside the pod, 2: links), its number within the type, and its
+/// name. Rows are sorted in this order.
 type Row = (u8, u32, String);
 
 /// Rows of a pod, each with its activities.

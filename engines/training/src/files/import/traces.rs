@@ -1,9 +1,9 @@
 //! Conversion of the traces of a job's ranks to transfers between pods: Chakra, PyTorch profiler, PyTorch execution traces.
 //!
-//! Each trace is reduced to its communication and the computations between ([`program`]). Ranks of a pod with the same
-//! program are merged ([`classes`]), and the parts of each message and collective on different ranks are joined
-//! ([`joined`]). Collectives become transfers between pods ([`graph`]), computations of a rank are put in an order
-//! ([`order`]), and the result is an explicit instance ([`instance`]).
+//! Each trace is reduced to its messages and collectives and the computations between them ([`program`]). Ranks of a
+//! pod with the same program are merged ([`classes`]), and the parts of each message and collective on different ranks
+//! are joined ([`joined`]). Collectives become transfers between pods ([`graph`]), computations of a rank are put in an
+//! order ([`order`]), and the result is an explicit instance ([`instance`]).
 
 mod classes;
 mod graph;
@@ -111,7 +111,8 @@ pub(crate) fn scenario(
     })
 }
 
-/// Names the parameters of the importer in problems of the instance.
+/// Converts problems of the instance to problems of the importer: the place and the remedy name parameters of the
+/// importer.
 fn by_parameter(problems: &Problems) -> Problems {
     let mut named = Problems::new();
     for problem in problems.list() {
@@ -151,7 +152,7 @@ fn name_of(file: &str) -> String {
     }
 }
 
-/// Returns an assumption that a parameter replaces.
+/// Returns the record of an assumed value, which the user can set with `parameter`.
 fn assumed(what: &str, value: impl Into<String>, parameter: &str) -> Assumed {
     Assumed { what: what.to_owned(), value: value.into(), set_with: format!("{parameter}=") }
 }

@@ -77,9 +77,9 @@ impl<'s> IntervalReader<'s> {
     }
 }
 
-/// The schedule of a point: its own events and volumes at their earliest times, or its circuits under the rules of the
-/// simulator, whichever ends first. At fair rates the schedule is always simulated, because the network determines the
-/// rates.
+/// The schedule of a point: either the events and volumes of the point at their earliest times, or a simulation of the
+/// circuits of the point, whichever ends first. At fair rates the schedule is always simulated, because the network
+/// determines the rates.
 pub(super) fn schedule(
     evaluator: &Evaluator,
     shaped: &Shaped,

@@ -72,8 +72,8 @@ pub(super) fn fewer(
     Ok(ports)
 }
 
-/// Returns the best plan of three searches: for two reconfigurations, for circuits on demand, and for more
-/// reconfigurations by splitting the states of a plan.
+/// Returns the best plan of three searches: for two reconfigurations, for circuits on demand (a link has circuits only
+/// while it sends), and for more reconfigurations by splitting the states of a plan.
 fn searched(
     session: &mut Session<'_, '_>,
     mut task: MoveTask<'_>,

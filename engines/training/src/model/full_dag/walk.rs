@@ -66,7 +66,7 @@ impl StageWalk<'_> {
         several && self.workload.stages[stage].dp_bytes_per_gpu > 0.0
     }
 
-    /// The buckets of a stage; a single one if nothing is exchanged, so that no backward is split.
+    /// The buckets of a stage; a single bucket if nothing is exchanged, so that no backward is split.
     fn buckets(&self, stage: usize) -> Vec<Bucket> {
         if self.exchanges(stage) {
             self.workload.buckets(self.shape, stage as u32)
@@ -185,7 +185,7 @@ impl StageWalk<'_> {
     }
 
     /// Adds the last backward of a chunk, split where buckets become ready; `ready` gets the node that completes each
-    /// bucket. The stage's last bucket is left to the caller.
+    /// bucket. The caller must add the node that completes the stage's last bucket.
     fn last_backward(
         &self,
         dag: &mut FullDag,

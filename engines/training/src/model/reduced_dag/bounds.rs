@@ -19,12 +19,12 @@ pub(super) struct Bounds {
     unused: Vec<u32>,
     /// Scratch of `merge`: index + 1 of a slot in `joined`, 0 = absent.
     place: Vec<u32>,
-    /// Scratch of `merge`: ancestors, with the list that gave their delay.
+    /// Scratch of `merge`: ancestors, each after the index of the list from which its delay comes.
     joined: Vec<(u32, Ancestor)>,
 }
 
 impl Bounds {
-    /// Largest number of tasks with bounds at once: 128 MiB.
+    /// Maximum number of tasks with bounds at the same time; the table then takes 128 MiB.
     pub(super) const MAX_SLOTS: usize = 4096;
 
     pub(super) fn new(prunes: bool) -> Self {

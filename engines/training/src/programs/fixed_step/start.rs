@@ -22,7 +22,7 @@ pub struct Slots {
 
 impl Slots {
     /// Builds a schedule in slots: in every slot, serves tasks in descending order of remaining work plus tail. `None`
-    /// if it takes more than `most` slots.
+    /// if the schedule takes more than `most` slots.
     pub fn level_first(network: &Network, circuits: &[u32], slot_s: f64, most: u32) -> Option<Self> {
         // Kahn's algorithm in slots: a task begins when all its predecessors have ended.
         let n = network.tasks();

@@ -9,8 +9,9 @@ use lightbay_highs::model::Column;
 pub struct Columns {
     /// Columns of the circuits of every link.
     pub circuits: Vec<Column>,
-    /// Summands of the circuits of a link: (circuits, column that is 0 or 1). Either powers of two, any of which may be
-    /// chosen, or all counts, exactly one of which is chosen.
+    /// Parts, which add up to the number of circuits of a link: (circuits, column that is 1 if the part is chosen,
+    /// otherwise 0). The parts are either powers of two, any of which may be chosen, or all counts, exactly one of
+    /// which is chosen.
     pub parts: Vec<Vec<(u32, Column)>>,
     /// Columns of event times, one more than intervals.
     pub events: Vec<Column>,
@@ -217,8 +218,9 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the two bounds. If rounding has made the upper bound slightly smaller than the lower bound, sets both bounds
-/// to the same value; windows of critical tasks have no slack, so this occurs.
+/// Returns the bounds `(lower, upper)` unchanged, with one exception: if rounding has made the upper bound slightly
+/// smaller than the lower bound, sets both bounds to the same value; windows of critical tasks have no slack, so this
+/// occurs.
 fn ordered(lower: f64, upper: f64) -> (f64, f64) {
     // Critical tasks have equal bounds; rounding may invert them by less than 1e-6 units.
     if upper < lower && lower - upper < 1e-6 { (lower, lower) } else { (lower, upper) }

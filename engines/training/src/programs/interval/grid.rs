@@ -15,7 +15,7 @@ const NOTHING: f64 = 1e-7;
 /// Events closer than this count as one, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
 
-/// Volumes of counted tasks in consecutive intervals.
+/// Volumes of tasks in consecutive intervals, and the circuits of every link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grid {
     /// Circuits per link.
@@ -98,7 +98,8 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Makes the volumes of a task add up exactly; drops intervals at either end in which it sends nothing.
+    /// Scales the volumes of a task in its intervals so that they add up exactly to the volume of the task; drops
+    /// intervals at either end in which the task sends nothing.
     pub fn settle(&mut self, network: &Network, task: usize) {
         if self.first[task] == 0 {
             return;
@@ -181,9 +182,9 @@ impl Grid {
         self.first[task] > 0 && self.last(before) + 1 == self.first[task] && delay <= SAME_MOMENT_S
     }
 
-    /// Two lists of delays in seconds. The first has, for each task, its delay after the event at which it starts, if a
-    /// predecessor ends at the same event and the edge between them has a delay. The second has the maximum delay at
-    /// each event; the next interval is longer by this delay.
+    /// Returns two lists of delays in seconds. The first list has the delay of each task: the task starts by this delay
+    /// later than its event if a predecessor ends at the same event and the edge between the two tasks has a delay. The
+    /// second list has the maximum delay at each event; the interval after the event is longer by this delay.
     fn waits(&self, network: &Network) -> (Vec<f64>, Vec<f64>) {
         let mut wait = vec![0.0f64; network.tasks()];
         let mut gap = vec![0.0f64; self.intervals as usize + 1];

@@ -77,8 +77,8 @@ impl IntervalModel {
         Ok(point)
     }
 
-    /// Returns `true` if a circuit count contains a part: the bit of that value or, for unary parts, exactly that
-    /// count.
+    /// Returns `true` if the part `count` is chosen for a link with `circuits` circuits: if the binary form of
+    /// `circuits` has this bit or, for unary parts, if the two numbers are equal.
     fn has(&self, count: u32, circuits: u32) -> bool {
         if self.form.cuts { count == circuits } else { circuits & count != 0 }
     }

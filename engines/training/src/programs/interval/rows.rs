@@ -182,8 +182,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Adds the order of events (Eq. 14), start and finish around activity (Eq. 15), the DAG (Eq. 16) and the end (Eq.
-    /// 18).
+    /// Adds the rows of the order of events (Eq. 14), of starts before and finishes after all activity of a task (Eq.
+    /// 15), of the DAG (Eq. 16) and of the end of the iteration (Eq. 18).
     pub(super) fn times(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         // Eq. 14: lengths are not negative.

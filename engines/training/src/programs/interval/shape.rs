@@ -30,8 +30,8 @@ pub struct Shape {
     pub competing_only: bool,
     /// Restriction of the intervals in which each task may be active.
     pub pruning: Pruning,
-    /// Number of intervals K; 0 uses two more than the reference schedule has, or exactly as many if `pruning` is
-    /// `Anchored(0)`.
+    /// Number of intervals K; 0 uses two more than the reference schedule has, or as many as the reference schedule if
+    /// `pruning` is `Anchored(0)`.
     pub intervals: u32,
 }
 
@@ -64,7 +64,8 @@ pub struct Shaped {
     pub point: Result<Vec<f64>, String>,
     /// Windows of the model.
     pub windows: IndexWindows,
-    /// Margin of the model, if windows are anchored.
+    /// Number of intervals by which windows extend beyond the intervals of the reference schedule, if the windows are
+    /// anchored to it.
     pub margin: Option<u32>,
     /// `true` if every schedule has a point: there are enough intervals, and windows follow from the DAG only.
     pub complete: bool,

@@ -20,7 +20,7 @@ pub(super) enum Recipe {
     Largest { sums: Vec<Sum>, base: f64 },
     /// The end of the iteration, minus its earliest possible time.
     Makespan,
-    /// Length of a piece of a share if the link has from..=to circuits, else 0.
+    /// Length of a piece of a share (a set of sinks that share a link) if the link has from..=to circuits, otherwise 0.
     Piece { share: usize, piece: usize, from: u32, to: u32 },
     /// Volume that a sink of a share sends in a piece, NIC-milliseconds.
     Sent { share: usize, sink: usize, piece: usize },
@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
         value
     }
 
-    /// Adds the makespan and everything that can determine the makespan.
+    /// Adds the column of the makespan, and the columns and rows of all ends that can determine the makespan.
     fn ends(&mut self) {
         let evaluator = self.ask.evaluator;
         let network = &evaluator.network;

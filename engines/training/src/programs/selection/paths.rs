@@ -79,7 +79,7 @@ pub(super) fn ways_to(network: &Network, target: u32, fast: &Extreme) -> Vec<f64
 /// Start times of the tasks that can decide the end.
 #[derive(Debug)]
 pub(super) struct Paths {
-    /// The sums whose maximum is the start, for tasks that matter.
+    /// For each task that can determine the end, the sums whose maximum is the start of the task.
     pub starts: Vec<Vec<Sum>>,
 }
 
@@ -144,8 +144,8 @@ pub(super) fn keep_largest(sums: &mut Vec<Sum>, new: Sum, builder: &Builder<'_>)
 }
 
 impl Builder<'_> {
-    /// Adds a column for the maximum of several sums, which bound a start of `task` (or of several tasks that begin no
-    /// earlier).
+    /// Adds a column for the maximum of `sums`. This maximum is the start of `task` or, for several tasks that are
+    /// released together, their common release, which precedes or equals the start of `task`.
     pub(super) fn start_column(&mut self, name: String, task: u32, sums: Vec<Sum>) -> Sum {
         let index = task as usize;
         // Bounds of the column from its sums; the limit bounds it from above.

@@ -33,8 +33,8 @@ struct Member {
 /// time. If a link has more sinks, all of them share one release.
 const SINKS: usize = 64;
 
-/// Maximum number of sinks for which every set has its own row: at most 31 sets for each count, and twice as many with
-/// each further sink.
+/// Maximum number of sinks of a link for which every set of sinks has its own row. Five sinks have 31 sets, so there
+/// are at most 31 rows for each circuit count; each further sink would double this number.
 const SETS: usize = 5;
 
 impl Share {
@@ -154,7 +154,8 @@ impl Share {
         }
     }
 
-    /// Ends of single sinks: if tails differ, the pieces contain only the shortest tail.
+    /// Returns the ends of single sinks as sums; they are needed if tails differ, because the pieces contain only the
+    /// shortest tail.
     // Each sink with a longer tail bounds the makespan by its own paths.
     pub fn ends_alone(&self, builder: &mut Builder<'_>, paths: &Paths) -> Vec<Sum> {
         let network = &builder.ask.evaluator.network;
@@ -302,12 +303,13 @@ impl Share {
         }
     }
 
-    /// Sum that is 1 if the circuit count of the link is in the bucket, otherwise 0.
+    /// Sum that is 1 if the circuit count of the link is in the range `from..=to`, otherwise 0.
     fn chosen(&self, builder: &Builder<'_>, (from, to): (u32, u32)) -> Sum {
         builder.reaches(self.link, from).plus(&builder.reaches(self.link, to + 1), -1.0)
     }
 
-    /// Length of every piece for every bucket of circuits; all but one of them are zero.
+    /// Returns, for every piece, one length for each range of circuit counts in `buckets`. All lengths of a piece are
+    /// zero except the length for the range that contains the chosen count.
     fn pieces(
         &self,
         builder: &mut Builder<'_>,
@@ -363,7 +365,8 @@ impl Share {
         self.releases.iter().map(|release| release.at(point)).collect()
     }
 
-    /// The end of the last sink at a point, including the shortest tail, and the volumes over time.
+    /// Schedules the sinks on `circuits` circuits with the releases of a point. The result has the end of the last
+    /// sink, including the shortest tail, and the volumes over time.
     pub fn serve(&self, circuits: u32, point: &[f64]) -> Served {
         let releases = self.released(point);
         let mut served = Served { releases, ..Served::default() };

@@ -14,7 +14,8 @@ pub(super) fn dark_s(setting: &Setting, change: &LinkChange, delay_s: f64) -> f6
     setting.evaluator.network.budget.cost(change.link) as f64 * f64::from(raised) * delay_s
 }
 
-/// One row per event: what moves, and by how much the event could be earlier or later without a longer iteration.
+/// One row per event: which circuits change, and by how much the event could be earlier or later without a longer
+/// iteration.
 pub(super) fn table(
     instance: &Instance,
     setting: &Setting,

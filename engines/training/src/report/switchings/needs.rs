@@ -81,7 +81,7 @@ impl Needs {
         self.stretches.iter().filter(move |stretch| stretch.circuits > limit)
     }
 
-    /// The latest repetition of a time that is not after `until_s`.
+    /// Shifts the time `at_s` by a whole number of periods, to the latest time that is not after `until_s`.
     fn shifted(&self, at_s: f64, until_s: f64) -> f64 {
         // A time that equals the limit up to rounding counts as not after it.
         let rounding_s = 1e-9 * self.period_s;

@@ -34,7 +34,7 @@ record! {
 }
 
 impl FailedPort {
-    /// Reads ports such as `p2:1, r0p3:4`; `none` and an empty text are no ports.
+    /// Reads ports such as `p2:1, r0p3:4`; `none` and an empty text mean that no port has failed.
     ///
     /// # Errors
     /// The first part that does not name a port.

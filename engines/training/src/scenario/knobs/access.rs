@@ -25,7 +25,7 @@ impl TrainingScenario {
     }
 
     /// The value of a parameter. `None` for unknown names and for values that no parameter can express (a model given
-    /// by its sizes, a rate that follows another).
+    /// by its sizes, a rate that equals another rate).
     pub fn get(&self, name: &str) -> Option<ParamValue> {
         match self {
             Self::Job(job) => get_job(job, name),
@@ -48,7 +48,7 @@ impl TrainingScenario {
     ///
     /// # Errors
     /// An unknown name, a value outside the range, a parameter without effect on any scenario of this form, an entry
-    /// that does not exist, or a bandwidth above the one for which the edges of an instance are complete.
+    /// that does not exist, or a bandwidth above the maximum for which the edges of an instance are complete.
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
         let value = self.knob(name)?.accept(value)?;
         if let Some(problem) = self.never(name) {

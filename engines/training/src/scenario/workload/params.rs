@@ -78,8 +78,8 @@ impl LayerParams {
         self.routed
     }
 
-    /// Forward FLOPs per token of a dense layer: two per parameter, plus causal attention over half of the sequence
-    /// squared.
+    /// Forward FLOPs per token of a dense layer: two per parameter, plus causal attention, in which a token attends to
+    /// half of the sequence on average.
     pub fn dense_flops(&self, seq: u32) -> f64 {
         2.0 * self.dense_layer() + self.attention_core_flops(seq)
     }

@@ -138,8 +138,8 @@ impl Ring {
     }
 
     /// Fraction of the gradients that goes clockwise: half of the flows between the two neighbours with the fewest
-    /// flows, rounded up, divided by all flows between them. 1 with two pods, because both neighbours are then the same
-    /// pod.
+    /// flows, rounded up, divided by all flows between them. With two pods, the fraction is 1, because both neighbours
+    /// are then the same pod.
     fn clockwise_share(&self) -> f64 {
         let count = self.pods.len();
         if count < 3 {

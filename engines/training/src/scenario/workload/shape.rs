@@ -14,7 +14,7 @@ pub struct Shape {
     pub replicas_per_pod: u32,
     /// Number of pipeline stages of a replica.
     pub stages: u32,
-    /// Chunks of layers that a stage holds. With 2 or more chunks, the last stage sends to the first one, which
+    /// Chunks of layers that a stage holds. With 2 or more chunks, the last stage sends to the first stage, which
     /// continues with its next chunk.
     pub virtual_stages: u32,
     /// Number of buckets in which a stage exchanges its gradients.

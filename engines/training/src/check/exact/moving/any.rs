@@ -1,10 +1,13 @@
-//! Proof that no plan with any number of reconfigurations has a shorter period than a given period, from the dark time
-//! across the end of the iteration.
+//! Proof that no plan with any number of reconfigurations has a shorter period than a given period. The proof uses
+//! circuits that carry early in an iteration: because of the dark time, they occupy ports at the end of the previous
+//! iteration.
 //!
-//! Let `t` be a moment before the dark time is over. A circuit that carries at or before `t` has been set since the last
-//! `delay - t` seconds of the previous iteration. So the circuits that decided links use until `t` take ports from the
-//! last transfers in that part. Boxes of these circuits are tried; a box is fathomed if the iteration does not end in
-//! time although all other circuits are as many as the ports allow. Several moments are tried, and one is enough.
+//! Let `t` be a moment before the dark time is over. A circuit that carries at or before `t` has been set since the
+//! last `delay - t` seconds of the previous iteration, where `delay` is the dark time. So the circuits that the links
+//! branched on use until `t` occupy ports in these seconds, and the last transfers have fewer circuits. The search
+//! branches on boxes of these circuits; a box is fathomed if the iteration does not end in time even if all other links
+//! get as many circuits as the ports allow. Several moments `t` are tried, and the proof for a single one of these
+//! moments is enough.
 
 use super::timeline::CircuitTimeline;
 use super::{Ground, Outcome, first_transfer_s};
@@ -38,7 +41,7 @@ pub(in crate::check::exact) fn none_at_all_within(
     Outcome::Open
 }
 
-/// The proof from the circuits that carry until `until_s`.
+/// Tries the proof with the circuits that carry until the moment `until_s`.
 fn none_from(ask: &Ask<'_>, ground: &Ground<'_>, until_s: f64) -> Outcome {
     let most: Vec<u32> = ground.decided.iter().map(|link| ground.contention.useful[*link]).collect();
     let none = vec![0; most.len()];

@@ -16,9 +16,9 @@ pub(super) struct CircuitTimeline {
 impl CircuitTimeline {
     /// Computes the timeline. The circuits of the second state are set at a time in `go`, and the circuits of the first
     /// state at a time in `back`. A circuit carries at a moment only if it was set throughout the dark time before that
-    /// moment; the iteration repeats, so the dark time before its start lies at the end of the previous iteration. So
-    /// if the first state certainly holds at some moment of that dark time, at most the circuits of the first state
-    /// carry; the same applies to the second state.
+    /// moment; the iteration repeats, so the dark time before the start of an iteration lies at the end of the previous
+    /// iteration. So if the first state certainly holds at some moment of that dark time, at most the circuits of the
+    /// first state carry; the same applies to the second state.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
         // Half-open spans of the times t such that the state certainly holds at some time within the dark time before
         // t.
@@ -55,7 +55,8 @@ impl CircuitTimeline {
         Self { starts_s, circuits, links }
     }
 
-    /// The states of `pieces`, each from its start on; starts ascend, and the first is 0.
+    /// Builds a timeline from `pieces`: each piece is its start and the circuits from then on; starts ascend, and the
+    /// first start is 0.
     pub fn of(pieces: &[(f64, &[f64])]) -> Self {
         let links = pieces.first().map_or(0, |(_, state)| state.len());
         let starts_s = pieces.iter().map(|(start_s, _)| *start_s).collect();

@@ -1,7 +1,7 @@
 //! Ranks of a pod with equal programs, merged: they do the same at the same time, so their messages form one transfer.
 //!
-//! Programs are equal if their steps, dependencies, sizes, and the pods of all peers are. Durations may differ; the
-//! longest of every step counts.
+//! Programs are equal if their steps, their dependencies, their sizes and the pods of all their peers are equal.
+//! Durations may differ; for every step, the longest duration counts.
 
 use super::knobs::TraceOptions;
 use super::placement::TracePods;
@@ -33,7 +33,7 @@ pub(super) struct RankClass {
     pub pod: u32,
     pub program: RankProgram,
     pub ranks: Vec<u32>,
-    /// For every rank, the groups of the job, in the order of the group numbers of the program.
+    /// For every rank, the number in the job of each group of the program, in the order of the groups of the program.
     pub groups: Vec<Vec<u32>>,
     /// For every rank, peer and tag of the messages, in the order of the program.
     pub messages: Vec<Vec<(u32, i64)>>,
@@ -41,8 +41,8 @@ pub(super) struct RankClass {
     pub names: Vec<Box<str>>,
     /// Node numbers of these messages and collectives in the first trace.
     pub ids: Vec<u64>,
-    /// For every group of the program, the number of its pattern of pods; if its members are unknown, the number of the
-    /// group plus [`GROUP_MARK`].
+    /// For every group of the program, the number of its pattern (the list of the pods of its ranks); if the ranks of
+    /// the group are unknown, the number of the group in the job plus [`GROUP_MARK`].
     unknown: Vec<u32>,
 }
 
@@ -83,7 +83,8 @@ struct SharedClasses {
     steps: usize,
 }
 
-/// Values of `unknown` from this value on stand for groups, smaller values for patterns of pods.
+/// Values of `unknown` from this value on are numbers of groups plus this value; smaller values are numbers of patterns
+/// of pods.
 const GROUP_MARK: u32 = 1 << 31;
 
 impl Classes {
@@ -287,8 +288,8 @@ impl SharedClasses {
         number
     }
 
-    /// Returns the pods of a group's ranks as a number; for a group with unknown members, the number of the group plus
-    /// [`GROUP_MARK`].
+    /// Returns the number of a group's pattern, which is the list of the pods of its ranks; for a group with unknown
+    /// ranks, the number of the group plus [`GROUP_MARK`].
     fn pattern(&mut self, group: u32, pods: &TracePods) -> u32 {
         let Some(ranks) = &self.classes.groups[group as usize].ranks else { return group | GROUP_MARK };
         let mut places: Vec<u32> =

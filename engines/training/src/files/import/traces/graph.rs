@@ -1,7 +1,8 @@
 //! The graph of the whole job: fixed work inside pods, and transfers between pods.
 //!
-//! A collective runs on a ring over its ranks, which are ordered by pod: every hop between pods is a transfer, and the hops
-//! inside pods take a fixed time. All-to-alls, gathers and scatters send directly between all pairs or to the first rank.
+//! A collective runs on a ring over its ranks, which are ordered by pod: every hop between pods is a transfer, and the
+//! hops inside pods take a fixed time. In an all-to-all, each rank sends directly to each other rank; in a gather or a
+//! scatter, data goes directly between the first rank and each other rank.
 
 use super::assumed;
 use super::classes::Classes;

@@ -64,7 +64,8 @@ impl PartSets {
     }
 }
 
-/// Returns the communication steps of a class: item, and occurrence of its group.
+/// Returns the messages and collectives of a class. The second element of each pair is the number of earlier
+/// collectives of the same group in the class, and 0 for a message.
 fn communications(class: &RankClass) -> impl Iterator<Item = (ProgramStep, u32)> {
     let mut seen: Vec<u32> = vec![0; class.groups[0].len()];
     class.program.items.iter().filter(|item| !matches!(item, ProgramStep::Compute(_))).map(move |item| {

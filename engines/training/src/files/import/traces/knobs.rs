@@ -5,7 +5,7 @@ use lightbay_core::param::{ParamInfo, Params};
 
 /// Rate of NVLink of the fourth generation, per GPU and direction, Gb/s.
 const INSIDE_GBPS: f64 = 3600.0;
-/// One step of a ring over NVLink, launch included, µs.
+/// Latency of one step of a ring over NVLink, launch included, µs.
 const LATENCY_US: f64 = 5.0;
 /// Rate of one NIC, Gb/s.
 const BANDWIDTH_GBPS: f64 = 400.0;

@@ -1,4 +1,5 @@
-//! The order of the computations of a rank: each runs when it is ready and the GPU is free, at full rates of the network.
+//! The order of the computations of a rank: each computation runs as soon as it is ready and the GPU is free, if all
+//! transfers run at the full rates of the network.
 //!
 //! This order is fixed by further dependencies: each computation also waits for the computation before it. The nodes
 //! are returned in topological order.

@@ -64,7 +64,7 @@ pub(super) struct ProgramFacts {
     pub empty: u64,
     /// Collectives without a size.
     pub sizeless: u64,
-    /// All-gathers, whose size has two meanings.
+    /// All-gathers, whose size can be the input of a rank or the whole buffer.
     pub gathers: u64,
     pub seconds: f64,
 }

@@ -15,10 +15,10 @@ use std::io::BufReader;
 const MOST_FILES: usize = 65_536;
 /// Limits of one trace: a stream of nodes is never whole in memory.
 const LIMITS: Limits = Limits { content_bytes: 4 << 30, line_bytes: 1 << 20, rows: 1_000_000 };
-/// Buffer of a file.
+/// Size of the read buffer of a file, bytes.
 const BUFFER: usize = 1 << 18;
 
-/// Form of a trace.
+/// File format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceForm {
     Binary,
@@ -40,7 +40,7 @@ pub(super) struct TraceFile<'a> {
 }
 
 impl TraceFile<'_> {
-    /// Hands the trace to `with`.
+    /// Calls `with` with the trace.
     ///
     /// # Errors
     /// Every problem of the file.
@@ -66,7 +66,7 @@ pub(super) struct TraceFiles<'a> {
     pub groups: Option<Groups>,
     /// The table of pods, if there is one.
     pub pods: Option<&'a FileSource>,
-    /// Number of ranks: one more than the largest that any file names.
+    /// Number of ranks: one more than the largest rank that any file names.
     pub world: u32,
     /// Rate of a NIC, Gb/s, if a file states it.
     pub nic_gbps: Option<f64>,
