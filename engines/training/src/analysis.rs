@@ -1,4 +1,5 @@
-//! Analysis of a plan: how fast every task could have been, which tasks determine the makespan, and how links are used.
+//! Analysis of a plan: the times that every task would have on an ideal network, the tasks that determine the makespan,
+//! and the use of links.
 //!
 //! Everything is computed from a scenario and a checked result, without a search. Panes and summaries read the analysis
 //! and compute nothing themselves.
@@ -34,7 +35,7 @@ pub use slack::{SlackBin, slack_bins};
 /// Two event times closer than this count as equal, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
 
-/// Reason that a plan cannot be explained.
+/// Reason that a plan cannot be analysed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {

@@ -72,7 +72,8 @@ pub mod code {
     pub const PRECEDENCE: &str = "precedence";
     /// A directed link carries more than its circuits can.
     pub const CIRCUIT: &str = "circuit";
-    /// Circuits change although the scenario does not allow it, too often, or at times outside the iteration.
+    /// Circuits change although the circuits of the scenario are static, change too often, or change at times outside
+    /// the iteration.
     pub const PHASES: &str = "phases";
     /// A GPU sends more than its NIC can.
     pub const NIC_OUT: &str = "nic_out";

@@ -41,7 +41,8 @@ pub struct TrainingResult {
     pub rate_control: RateControl,
     /// Circuits of every link, in link order.
     pub topology: Vec<LinkCircuits>,
-    /// Ports over real pods: a circuit between two real pods counts 2, a collapsed DP circuit its `ports_a`.
+    /// Total number of ports that the circuits use in real pods: 2 for a circuit between two real pods, `ports_a` for a
+    /// circuit of a collapsed DP link.
     pub ports_used: u64,
     /// Makespan on the ideal network (NIC limits only).
     pub ideal_makespan_s: f64,

@@ -73,7 +73,7 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
     }
 }
 
-/// The problem of a method whose plans and bounds do not support circuits that change.
+/// Returns the problem that the scenario lets circuits change within an iteration, which the method does not support.
 fn stays(name: &str) -> Problem {
     Problem::new(
         "reconfiguration",

@@ -1,5 +1,5 @@
 //! `auto`: all methods in the order of their benefit per time (docs/methods/training.md, section 12). Quick searches
-//! come first, then proofs; as soon as a bound meets the best plan, the rest is skipped.
+//! come first, then proofs; as soon as a bound meets the best plan, all remaining phases are skipped.
 
 use super::approach::SessionMethod;
 use super::session::{Session, state_bound};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The method `auto`: all methods one after the other.
 pub(super) struct Auto;
 
-/// Names the circuits for which the first bound is computed.
+/// Text that names the circuits for which the first bound is computed.
 const WIDEST: &str = "every link with the maximum number of circuits that its pods allow";
 
 /// Gap up to which a bound and a plan count as equal.

@@ -101,7 +101,8 @@ fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> 
 }
 
 /// Runs the search over event orders as a phase of a method, starting from both simulated schedules of circuits `x`
-/// and, if the hot start has these circuits, from its schedule. Reports the schedules that it finds.
+/// and, if the hot start has these circuits, from the schedule of the hot start. Reports the schedules that the search
+/// finds.
 pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improved, MethodError> {
     session.cx.phase("event orders", format!("linear programs for circuits {x:?}"));
     let evaluator = Arc::clone(&session.evaluator);

@@ -216,7 +216,7 @@ struct SelectionReader<'s> {
 }
 
 impl SelectionReader<'_> {
-    /// Evaluates circuits and reports them if they are better.
+    /// Evaluates the circuits `x` and reports them if they are better than the best plan so far.
     fn judge(
         &mut self,
         cx: &mut Context<'_, Training>,

@@ -156,7 +156,8 @@ fn push_link(links: &mut Vec<Link>, pods: [u32; 2], kind: LinkKind, ports: [u32;
 }
 
 /// Returns the GPUs that receive an exchange in the mirror pod. Buckets arrive while the pipeline still runs. A stage
-/// receives from one neighbour while it sends to the other, so its own NICs represent the NICs of the neighbour.
+/// receives from one neighbour while it sends to the other neighbour, so its own NICs represent the NICs of the
+/// neighbour.
 fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
     if shape.dp_buckets > 1 {
         return task.src_gpus.clone();

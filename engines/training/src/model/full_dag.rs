@@ -80,8 +80,9 @@ impl FullDag {
         &self.ends
     }
 
-    /// Builds the graph of `replicas` copies: 1 for a collapsed instance, all of them for an expanded one. If replicas
-    /// are not alike, the graph always contains all of them, as one copy for each group of replicas with the same pods.
+    /// Builds the graph of `replicas` replicas: one replica for a collapsed instance, all replicas for an expanded
+    /// instance. If replicas are not alike, the graph always contains all replicas, as one copy for each group of
+    /// replicas with the same pods.
     ///
     /// # Errors
     /// A literal order that names a micro-batch twice or not at all, or that deadlocks.

@@ -17,8 +17,8 @@ pub fn useful_within(network: &Network, fair_s: f64) -> Vec<u32> {
     circuit_bounds(network, &Windows::new(network, fair_s * (1.0 + ROOM)))
 }
 
-/// Useful circuits X of every link: the larger antichain of its two directions, but at least 1 and at most as many
-/// circuits as the ports allow.
+/// Number X of useful circuits of every link: the larger total flow count of the maximum-weight antichains of its two
+/// directions, but at least 1 and at most the number of circuits that the ports allow.
 pub fn circuit_bounds(network: &Network, windows: &Windows) -> Vec<u32> {
     (0..network.links())
         .map(|link| {

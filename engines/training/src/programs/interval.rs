@@ -170,7 +170,8 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// Adds rows: a task is active in its window for at least `tau`, between its earliest start and latest finish.
+    /// Adds rows: within its window, a task is active for at least its minimum duration `tau`, between its earliest
+    /// start and its latest finish.
     // Window bounds instead of the paper's large constant: event k-1 is no later than the latest start of a task whose
     // window begins with interval k, and event k is no earlier than the earliest finish of a task whose window ends
     // with interval k.

@@ -39,7 +39,7 @@ pub enum Goal {
 pub enum Writing {
     /// A column for every start and every circuit count within the caps, as described in the documentation.
     Full,
-    /// Without circuit counts, paths and pieces that cannot matter within the limit.
+    /// Without the circuit counts, paths and pieces that affect no plan within the limit.
     Reduced,
 }
 

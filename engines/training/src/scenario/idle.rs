@@ -142,8 +142,9 @@ impl TrainingScenario {
         }
     }
 
-    /// Returns the part of a job that methods see: the texts of two jobs are equal if every method makes the same plan
-    /// for both. `None` for other forms, which methods see completely, and for an invalid job.
+    /// Returns a text with the part of a job on which methods depend: two jobs have equal texts if every method makes
+    /// the same plan for both jobs. `None` for an invalid job, and for other forms of scenario, on all of which methods
+    /// depend.
     pub fn question(&self) -> Option<String> {
         let Self::Job(job) = self else { return None };
         let shape = job.shape().ok()?;

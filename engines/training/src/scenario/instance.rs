@@ -195,10 +195,11 @@ pub struct InstanceProvenance {
     pub collapsed: bool,
     /// Number of replicas that the instance represents.
     pub replicas: u32,
-    /// The edges are complete up to this bandwidth; above it dominated edges would be missing.
+    /// The edges are complete up to this bandwidth; above this bandwidth, edges that the reduction has omitted could
+    /// bind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges_valid_up_to_gbps: Option<f64>,
-    /// Duration of an iteration without inter-pod tasks (only when there are none).
+    /// Duration of an iteration without inter-pod tasks; only present if there are no inter-pod tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compute_s: Option<f64>,
 }

@@ -111,7 +111,8 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
     ]
 }
 
-/// Value of one of these parameters; `None` for other names, if circuits are static, or if no switch has the dark time.
+/// Value of a parameter of reconfigurations. `None` for other names, for [`SWITCH`] if no kind of switch has the dark
+/// time, and for the other two parameters if circuits are static.
 pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamValue> {
     match (name, group) {
         (SWITCH, None) => Some(ParamValue::Text(NO_SWITCH.to_owned())),
@@ -130,7 +131,8 @@ pub(super) fn without_switch() -> Problem {
     Problem::new(MOST, "has no effect while circuits are static", "set `switching_delay_s` or `switch` first")
 }
 
-/// Changes one of the parameters to a value that is within its range; returns whether the name is one of them.
+/// Changes a parameter of reconfigurations to a value that is within its range; returns `true` if `name` is such a
+/// parameter.
 ///
 /// # Errors
 /// A maximum number of reconfigurations while circuits are static.

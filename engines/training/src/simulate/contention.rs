@@ -56,7 +56,7 @@ impl fmt::Display for Loose {
 /// Contention of the tasks of a network.
 #[derive(Clone, Debug)]
 pub struct Contention {
-    /// `true` if a task can compete with another one.
+    /// `true` if a task can compete with another task.
     pub contended: Vec<bool>,
     /// `true` if a task can compete for a NIC.
     pub nic_contended: Vec<bool>,

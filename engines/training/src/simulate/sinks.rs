@@ -255,7 +255,7 @@ pub fn level_first_over(
 }
 
 /// A lower bound on the end at any rates: work released from some moment on must use the link after that moment, and no
-/// sink runs faster than alone.
+/// sink runs faster than it would without the other sinks.
 pub fn quick_bound(sinks: &[Sink], circuits: f64) -> f64 {
     let mut after = 0.0;
     let mut bound = 0.0f64;

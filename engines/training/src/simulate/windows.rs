@@ -77,7 +77,7 @@ impl IndexWindows {
         windows
     }
 
-    /// Returns windows in which every counted task may be active in every interval.
+    /// Returns windows in which every task that `counted` names may be active in every interval.
     pub fn open(counted: &[bool], intervals: u32) -> Self {
         Self {
             intervals,

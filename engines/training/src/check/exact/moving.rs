@@ -23,7 +23,7 @@ use timeline::{CircuitTimeline, TimeRange};
 pub(super) const MOST_BOXES: usize = 400_000;
 /// Maximum number of graph nodes that the proof visits before it is given up, which takes some minutes.
 const MOST_NODES: usize = 4_000_000_000;
-/// Width of the range of an instant, relative to the period, below which it is not split.
+/// The range of an instant is not split if its width, divided by the period, is below this number.
 const NARROWEST: f64 = 1e-12;
 
 /// Constant that is added to the gain of each half box, as a fraction of the distance to the period; otherwise a split

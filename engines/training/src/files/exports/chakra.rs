@@ -1,8 +1,8 @@
 //! A job as Chakra traces: computations, messages and gradient exchanges of every GPU, one file for each.
 //!
-//! Replicas exchange gradients as messages to their neighbours on the ring, after a barrier, because an exchange waits for
-//! the stage in all replicas. Two more files give the ranks of the barriers and of the pods, so that simulators, and the
-//! importer of traces, find the same job.
+//! Replicas exchange gradients as messages to their neighbours on the ring, after a barrier, because an exchange waits
+//! for the stage in all replicas. Two more files give the ranks of the barriers and of the pods, so that simulators,
+//! and the importer of traces, can reconstruct the job.
 
 use crate::model::collapse::full_dag;
 use crate::model::full_dag::{FullDag, Node, NodeKind};
@@ -21,7 +21,7 @@ pub(super) const CHAKRA: &str = "chakra";
 const VERSION: &str = "0.0.4";
 /// Maximum number of nodes of all traces.
 const MOST_NODES: u64 = 4_000_000;
-/// Number of the barrier among Chakra's collectives.
+/// Code of the barrier in Chakra's list of collectives.
 const BARRIER: i64 = 9;
 
 /// Returns the traces of a job.

@@ -38,7 +38,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
     Ok(files)
 }
 
-/// Returns the plan of every job by itself. A bound on the mean of all jobs is not a bound on one job.
+/// Returns a separate plan for every job. A bound on the mean of all jobs is not a bound on one job.
 pub(super) fn single(plan: &Plan<Training>) -> Result<Vec<Checked<Training>>, Problems> {
     let mut plans = Vec::new();
     for part in separate(&plan.scenario.body, &plan.result, plan.objective.value) {

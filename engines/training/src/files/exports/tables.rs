@@ -171,7 +171,7 @@ fn circuits(facts: &Facts, plan: &Explained) -> String {
     table.into_text()
 }
 
-/// Bytes of every ordered pair of pods that send to each other.
+/// Bytes that one pod sends to another pod, for every ordered pair of pods with traffic.
 fn pairs(facts: &Facts) -> BTreeMap<(usize, usize), i64> {
     let mut pairs = BTreeMap::new();
     for (index, task) in facts.instance().tasks.iter().enumerate() {

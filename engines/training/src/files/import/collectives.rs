@@ -25,7 +25,8 @@ pub(super) struct Coster<'a> {
     table: Option<&'a BusBandwidth>,
     bytes_per_s: f64,
     latency_s: f64,
-    /// Seconds per iteration of stage 0 from measurements, table and model.
+    /// Time of the collectives of stage 0 per iteration, seconds: the parts from measurements, from the table, and from
+    /// latency and rate.
     seconds: [f64; 3],
     modelled: bool,
     missing: Vec<String>,

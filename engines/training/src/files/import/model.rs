@@ -1,5 +1,5 @@
-//! Conversion of the description of a model or job to a training job: sizes come from the file, all other values from
-//! parameters.
+//! Conversion of the description of a model or job to a training job: sizes come from the file, all other values (the
+//! `run` of the job) from parameters.
 
 use crate::Training;
 use crate::scenario::TrainingScenario;

@@ -4,7 +4,7 @@
 //! Ranks are numbered `(stage x DP + dp) x TP + tp`. A stage of the workload has `TP x DP` ranks. The ranks of a stage
 //! that share a pod become one stage of the job with g GPUs, so a stage of the job never spans pods. Ranks share a pod
 //! because of tensor and expert parallelism, or because the pod has room for several data-parallel ranks. Ranks that
-//! share a pod first reduce their gradients inside the pod, so only one share of each gradient crosses pods.
+//! share a pod first reduce their gradients inside the pod, so only the sum of their gradients crosses pods.
 
 use super::{base_run, narrow};
 use crate::scenario::job::RunConfig;
@@ -161,7 +161,7 @@ fn rates(run: &mut RunConfig, stages_share_a_pod: bool, params: &Params, summary
 }
 
 /// Bytes that one GPU of a stage sends to its ring neighbour in the next replica. The ranks of a group that share a pod
-/// have already reduced their gradients, so each holds an equal share.
+/// have already reduced their gradients, so each of these ranks holds an equal share of the sum.
 pub(super) fn crossing_bytes(calls: &[AicbCollective], replicas: u64, problems: &mut Problems) -> u64 {
     let mut sum: u64 = 0;
     for call in calls {

@@ -46,7 +46,8 @@ impl<'s> IntervalReader<'s> {
         Self { evaluator, rates, shaped, goal: ModelGoal::Makespan, covers: None, best, trace, scratch }
     }
 
-    /// Reports a schedule if it is better; returns its makespan and whether it was accepted.
+    /// Reports a schedule if it is better than the best plan so far; returns the makespan of the schedule, and `true`
+    /// if it was accepted.
     fn judge(
         &mut self,
         cx: &mut Context<'_, Training>,

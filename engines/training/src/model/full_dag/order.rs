@@ -48,8 +48,8 @@ pub fn interleaved(stages: u32, chunks: u32, micro_batches: u32) -> Vec<Vec<Comp
     (0..stages).map(list).collect()
 }
 
-/// Lists `count` forwards and the same number of backwards: `warm_up` forwards, then one of each in turn, then the
-/// remaining backwards.
+/// Lists `count` forwards and the same number of backwards: `warm_up` forwards, then one forward and one backward in
+/// turn, then the remaining backwards.
 fn alternate<T>(count: u32, warm_up: u32, of: impl Fn(bool, u32) -> T) -> Vec<T> {
     let steady = count - warm_up;
     let mut list = Vec::with_capacity(2 * count as usize);

@@ -207,7 +207,7 @@ impl StageWalk<'_> {
         node
     }
 
-    /// Adds a compute, or the part of it that takes `share` of its time; returns the node.
+    /// Adds a compute, or the part of the compute that takes the fraction `share` of its time; returns the node.
     fn compute(
         &self,
         dag: &mut FullDag,

@@ -5,8 +5,8 @@ use super::{Ancestor, EPSILON_S};
 /// Bound between tasks without a path between them.
 const UNRELATED: f64 = f64::NEG_INFINITY;
 
-/// A square table with a row and a column (slot) for each task that some node still carries. The slot is reused
-/// afterwards. Slot 0 is the start of the iteration.
+/// A square table with a row and a column (together a slot) for each task that is still a nearest ancestor of some
+/// node. Later, other tasks reuse the slot. Slot 0 is the start of the iteration.
 pub(super) struct Bounds {
     prunes: bool,
     /// `between[u * size + w]`: minimum time from the finish of u to the start of w.
@@ -14,7 +14,7 @@ pub(super) struct Bounds {
     size: usize,
     /// Shortest duration of the task in a slot.
     shortest_s: Vec<f64>,
-    /// Number of nodes that carry the task of a slot (use count).
+    /// Number of nodes that have the task of a slot as a nearest ancestor (use count).
     holders: Vec<u32>,
     unused: Vec<u32>,
     /// Scratch of `merge`: index + 1 of a slot in `joined`, 0 = absent.
@@ -148,12 +148,13 @@ impl Bounds {
         Some(slot)
     }
 
-    /// Increments the number of nodes that carry the task of the slot.
+    /// Increments the number of nodes that have the task of the slot as a nearest ancestor.
     pub(super) fn hold(&mut self, slot: u32) {
         self.holders[slot as usize] += 1;
     }
 
-    /// Decrements the number of nodes that carry the task of the slot; frees the slot if no node is left.
+    /// Decrements the number of nodes that have the task of the slot as a nearest ancestor; frees the slot if the
+    /// number is 0.
     pub(super) fn let_go(&mut self, slot: u32) {
         let holders = &mut self.holders[slot as usize];
         *holders -= 1;

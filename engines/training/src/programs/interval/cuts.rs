@@ -10,8 +10,8 @@ use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
 /// Maximum number of intervals that the windows of two ordered tasks may share if the model is to have rows on their
-/// order; above it, only the times enforce the order. Longer overlaps would add many nearly equal rows, one per shared
-/// interval.
+/// order; if the windows share more intervals, only the times enforce the order. Longer overlaps would add many nearly
+/// equal rows, one per shared interval.
 const SHARED: u32 = 16;
 
 impl Writer<'_> {

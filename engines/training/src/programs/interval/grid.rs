@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// is 1e-7 too, so smaller fractions cannot be distinguished from 0.
 const NOTHING: f64 = 1e-7;
 
-/// Events closer than this count as one, seconds.
+/// Events whose times differ by less than this count as one event, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
 
 /// Volumes of tasks in consecutive intervals, and the circuits of every link.

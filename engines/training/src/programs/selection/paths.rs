@@ -1,7 +1,7 @@
 //! Start times as longest paths over durations, with as few columns as possible.
 //!
 //! A start is the largest of several sums of a constant, durations that depend on circuits, and starts with a separate
-//! column. A sum that never exceeds another one is dropped. A start with few sums needs no column: its successors use
+//! column. A sum that never exceeds another sum is dropped. A start with few sums needs no column: its successors use
 //! the sums instead (Fourier-Motzkin elimination). Tasks that cannot determine the end for any choice of circuits are
 //! omitted.
 

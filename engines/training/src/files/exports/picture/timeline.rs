@@ -193,8 +193,8 @@ impl Timeline<'_> {
     }
 }
 
-/// Stacks overlapping pieces, the first one at the bottom. A piece remains one block while its rate and the sum of the
-/// rates below it are constant.
+/// Stacks overlapping pieces, the first piece at the bottom. A piece remains one block while its rate and the sum of
+/// the rates below it are constant.
 fn stacked(pieces: &[TimeBlock]) -> Vec<TimeBlock> {
     let mut times: Vec<f64> = pieces.iter().flat_map(|piece| [piece.start_s, piece.end_s]).collect();
     times.sort_unstable_by(f64::total_cmp);

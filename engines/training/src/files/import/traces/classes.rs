@@ -1,4 +1,5 @@
-//! Ranks of a pod with equal programs, merged: they do the same at the same time, so their messages form one transfer.
+//! Ranks of a pod with equal programs, merged: they execute the same steps at the same time, so their messages form one
+//! transfer.
 //!
 //! Programs are equal if their steps, their dependencies, their sizes and the pods of all their peers are equal.
 //! Durations may differ; for every step, the longest duration counts.

@@ -112,7 +112,7 @@ pub(super) fn instance(
     })
 }
 
-/// Returns the ranks as a range if they follow each other.
+/// Returns the ranks as a range if they are consecutive.
 fn gpus(ranks: impl Iterator<Item = u32>) -> GpuSet {
     let ranks: Vec<u32> = ranks.collect();
     match ranks.first() {

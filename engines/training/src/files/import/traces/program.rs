@@ -259,7 +259,8 @@ fn seconds_of(
     options.tflops.map_or(0.0, |rate| (operations / (rate * 1e12)).max(memory))
 }
 
-/// Nodes with every node after those on which it depends, otherwise in the order of the file.
+/// Nodes in an order in which every node comes after the nodes on which it depends; apart from that, in the order of
+/// the file.
 fn topological(trace: &RankTrace) -> Result<Vec<u32>, Problems> {
     let count = trace.nodes().len();
     if (0..count).all(|node| trace.deps(node).iter().all(|dep| (*dep as usize) < node)) {

@@ -74,7 +74,7 @@ pub(super) struct TraceFiles<'a> {
     pub numbered: bool,
 }
 
-/// Sorts the files by their content.
+/// Determines the type of every file from its content, and groups the files by type.
 ///
 /// # Errors
 /// Files of other formats, two traces of one rank, and files that cannot be read.
