@@ -193,7 +193,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Explains `result`, which must have passed the checker for this scenario.
+    /// Analyses `result`, which must have passed the checker for this scenario.
     ///
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.
@@ -201,7 +201,7 @@ impl Analysis {
         Self::of(Setting::new(scenario)?, result)
     }
 
-    /// Explains `result` for a prepared scenario.
+    /// Analyses `result` for a prepared scenario.
     ///
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.
@@ -212,9 +212,9 @@ impl Analysis {
         Self::with_circuits(setting, result, result.circuits())
     }
 
-    /// Explains when tasks run in a plan whose circuits may change. If circuits change, the explanation has the maximum
-    /// number of circuits of every link. Fair rates on fixed circuits are not simulated: the fair times are set to the
-    /// times of the plan.
+    /// Analyses the times of the tasks of a plan whose circuits may change. If circuits change, the analysis has the
+    /// maximum number of circuits of every link. Fair rates on fixed circuits are not simulated: the fair times are set
+    /// to the times of the plan.
     ///
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.

@@ -106,8 +106,8 @@ pub struct Claims<'a> {
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims the bound.
     pub method: &'a str,
-    /// Figures of the envelope, all of which must be present and correct; `None` for a part of a plan, which has no
-    /// envelope.
+    /// Figures of the envelope (the fields that plans of all kinds have), all of which must be present and correct;
+    /// `None` for a part of a plan, which has no envelope.
     pub metrics: Option<&'a BTreeMap<String, f64>>,
     /// Configurations over which the plan claims the smallest worst NCT.
     pub robust: Option<&'a str>,
@@ -117,9 +117,9 @@ pub struct Claims<'a> {
 ///
 /// A schedule of N pieces could use the tolerance N times in a row, so all pieces together share 1e-9 of the makespan.
 /// The tolerance is never below a few units in the last place, because differences of large times are not more exact.
-/// Schedules of the methods need only a thousandth of this tolerance, because their volumes are exact to 1e-12 and
-/// their start times are exact to the last digit. This also holds for schedules from a HiGHS model, because their times
-/// are recomputed from the circuits and rates of the solution.
+/// Schedules that the methods compute need only a thousandth of this tolerance, because their volumes are exact to
+/// 1e-12 and their start times are exact to the last digit. This also holds for schedules from a HiGHS model, because
+/// their times are recomputed from the circuits and rates of the solution.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
     /// Tolerance for a single time, seconds.

@@ -68,7 +68,8 @@ pub struct Chain {
     pub comm_s: f64,
     /// All other time up to the end of the chain: fixed work and waiting, seconds.
     pub rigid_s: f64,
-    /// End minus ideal makespan, seconds: `costs.sum_s() - spare_s`. The loss is negative if the chain ends earlier.
+    /// End minus ideal makespan, seconds: `costs.sum_s() - spare_s`. The loss is negative if the chain ends before the
+    /// ideal makespan.
     pub loss_s: f64,
     /// Costs of all tasks.
     pub costs: Causes,

@@ -26,7 +26,7 @@ pub struct Demand {
     pub above_s: f64,
     /// Maximum number of flows active at the same time.
     pub peak_flows: u32,
-    /// Sum of duration minus V/(F*B) for the tasks of the directed link, seconds.
+    /// Sum over the tasks of the directed link: duration minus V/(F*B), seconds.
     pub late_s: f64,
     /// Part of the makespan that the critical tasks of the directed link cost, seconds.
     pub costs_s: f64,

@@ -32,7 +32,7 @@ pub struct Step {
 /// All nodes of one replica in an order of execution.
 ///
 /// # Errors
-/// [`AnalysisError`] if the job cannot be laid out or the result belongs to another scenario.
+/// [`AnalysisError`] if the full graph of the job cannot be built or the result belongs to another scenario.
 pub fn full_steps(job: &Job, result: &TrainingResult) -> Result<Vec<Step>, AnalysisError> {
     let shape = job.shape().map_err(AnalysisError::Scenario)?;
     let mismatch = || AnalysisError::Mismatch { tasks: result.tasks.len(), links: result.topology.len() };

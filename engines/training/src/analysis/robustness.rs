@@ -119,7 +119,7 @@ impl Robustness {
     /// Evaluates the circuits `x` of a plan of `scenario`; `setting` must be built from that scenario.
     ///
     /// # Errors
-    /// The reason to stop; a scenario that cannot be laid out.
+    /// The reason to stop; a scenario whose graph cannot be built.
     pub fn new<W: Watch<Proposal>>(
         scenario: &TrainingScenario,
         setting: &Setting,

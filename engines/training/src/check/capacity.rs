@@ -23,7 +23,7 @@ struct Overload {
     tasks: Vec<usize>,
 }
 
-/// Number of circuits of every link that carry traffic.
+/// Number of circuits that carry traffic on every link.
 pub(super) enum Carrying<'a> {
     /// Static circuits: one number for each link.
     Steady(&'a [u32]),

@@ -1,8 +1,8 @@
 //! The case against which a plan is checked: the network with its transfers, and the precedence of all work.
 //!
-//! Both forms of a scenario are converted to a case. An instance contributes its edges and one node per task; a job
-//! contributes its full 1F1B graph with every compute node. Nodes are stored in an order in which predecessors come
-//! first.
+//! Both forms of a scenario, job and instance, are converted to a case. An instance contributes its edges and one node
+//! per task; a job contributes its full 1F1B graph with every compute node. Nodes are stored in an order in which
+//! predecessors come first.
 
 use crate::scenario::instance::{Instance, Task};
 use lightbay_core::problem::printable;
@@ -189,7 +189,7 @@ fn topological_order(instance: &Instance) -> Result<Vec<usize>, Vec<usize>> {
     if order.len() == count { Ok(order) } else { Err(one_cycle(instance, &missing)) }
 }
 
-/// One cycle among the tasks whose predecessors never ended.
+/// One cycle among the tasks that remain after a topological sort.
 fn one_cycle(instance: &Instance, missing: &[usize]) -> Vec<usize> {
     let blocked_by = |task: usize| {
         instance

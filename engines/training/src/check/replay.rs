@@ -237,8 +237,8 @@ impl<'a> ReplayProgress<'a> {
         free
     }
 
-    /// Computes the end of the fixed work in `free` and queues the transfers; does the same for nodes that the ended
-    /// work releases.
+    /// Computes the end of the fixed work in `free` and queues the transfers; does the same for all nodes that become
+    /// ready when this work ends.
     fn release(&mut self, mut free: Vec<usize>) {
         while let Some(node) = free.pop() {
             match self.dag.nodes()[node].work {

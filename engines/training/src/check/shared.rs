@@ -21,7 +21,7 @@ const SAME_LENGTH: f64 = 1e-7;
 struct Pods {
     /// Ports of every shared pod.
     budget: Vec<u64>,
-    /// Shared pod of the first pod of every job.
+    /// Index of the shared pod in which the first pod of every job lies.
     first: Vec<usize>,
     /// Ports that every job brought, by its pods.
     own: Vec<Vec<u32>>,

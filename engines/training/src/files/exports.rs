@@ -206,7 +206,7 @@ pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<
 /// several jobs, whose plans are evaluated one by one.
 ///
 /// # Errors
-/// A plan that cannot be explained.
+/// A plan that cannot be analysed.
 pub(crate) fn verdict(plan: &Checked<Training>) -> Result<Vec<String>, Problems> {
     if matches!(plan.plan().scenario.body, TrainingScenario::Shared(_)) {
         return Ok(Vec::new());

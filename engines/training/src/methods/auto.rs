@@ -111,8 +111,8 @@ fn search(
     Ok((status, limit))
 }
 
-/// Computes a first bound: every link has the maximum number of circuits that its pods allow if all other links have
-/// their minimum.
+/// Computes a first bound for circuits that need not fit the ports: every link has the maximum number of circuits that
+/// its pods allow if all other links have their minimum.
 pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
     session.cx.phase("bound", WIDEST);
     let evaluator = Arc::clone(&session.evaluator);

@@ -27,7 +27,7 @@ pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) ->
     .collect()
 }
 
-/// Returns the parameter `gap` as without effect on a method that proves no bound.
+/// If the method proves no bound, returns a problem for the parameter `gap`, which then has no effect.
 pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which proves no bound", info.name);
     let names = (!info.proves).then_some("gap");
@@ -35,14 +35,15 @@ pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
         .collect()
 }
 
-/// Returns the parameters of reconfigurations as without effect on a method that plans static circuits.
+/// Returns a problem for each parameter of reconfigurations, which has no effect on a method that plans static
+/// circuits.
 pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which plans static circuits", info.name);
     let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];
     without_effect(names, &why, "leave it out, or use the method `delta-phases`").collect()
 }
 
-/// Returns the parameter `seed` as without effect on a method that uses no random numbers.
+/// Returns a problem for the parameter `seed`, which has no effect on a method that uses no random numbers.
 pub(super) fn seed(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which uses no random numbers", info.name);
     without_effect(["seed"], &why, "leave it out").collect()

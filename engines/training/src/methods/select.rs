@@ -131,8 +131,9 @@ pub(super) fn prove(
     Ok(Proven { complete: ended && closed && selection.exact(), limited: !ended })
 }
 
-/// Minimises ports within a makespan, by the integer program with ports as objective; returns whether the result is
-/// proven. This phase runs only if the method has the solver's parameters and the program is exact.
+/// Minimises the ports of plans with a makespan of at most `limit_s`, by the integer program with ports as objective;
+/// returns whether the result is proven. This phase runs only if the method has the solver's parameters and the program
+/// is exact.
 pub(super) fn fewest_ports(
     session: &mut Session<'_, '_>,
     best: &mut Circuits,

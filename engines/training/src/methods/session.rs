@@ -41,7 +41,7 @@ pub(super) struct Session<'c, 'a> {
     pub evolving_since_s: Option<f64>,
     /// Start time of the search over orders while it runs, seconds.
     pub ordering_since_s: Option<f64>,
-    /// Configurations for which circuits are planned; `None` if only the scenario itself counts.
+    /// Configurations for which circuits are planned; `None` if circuits are planned for the scenario itself only.
     pub configurations: Option<Arc<Configurations>>,
     offer: Option<Arc<Checked<Training>>>,
 }
@@ -150,8 +150,8 @@ impl<'c, 'a> Session<'c, 'a> {
         Ok(())
     }
 
-    /// If ports are not minimised, reports the number of ports that keep the makespan. Only the path model is fast
-    /// enough for a figure that nobody requested.
+    /// If ports are not minimised, reports the number of ports that keep the makespan. If the path model is not exact,
+    /// reports nothing, because any other evaluation takes too long for a figure that nobody requested.
     pub fn note_spare_ports(&mut self, best: &Circuits, caps: &[u32]) {
         if self.cx.params().bool("min_ports") || !self.evaluator.exact(self.rates) {
             return;

@@ -1,4 +1,4 @@
-//! Start of every search: a plan to beat and the range of circuits.
+//! Start of every search: the best known plan and the range of circuits.
 
 use super::session::Session;
 use crate::programs::circuit_bounds::useful_within;

@@ -27,7 +27,7 @@ pub enum NetworkError {
     /// A link names a pod that does not exist.
     #[error("link {0} names a pod that does not exist")]
     UnknownPod(usize),
-    /// The pods of a task have no link.
+    /// There is a task whose two pods are not joined by a link.
     #[error("task {0} sends between two pods that no link joins")]
     NoLink(TaskId),
     /// A task without flows or volume, or a number that is not finite.

@@ -16,7 +16,7 @@ const BILLIONS: Unit = Unit::new("billion", 1e-9, Some(3));
 /// Unit of numbers of floating-point operations.
 const GFLOPS: Unit = Unit::new("GFLOP", 1e-9, Some(1));
 
-/// Maximum number of reasons for a scenario not being tail-exact that are listed in full.
+/// Maximum number of listed reasons that a scenario is not tail-exact.
 const REASONS: usize = 3;
 
 pub(super) fn section(

@@ -1,8 +1,8 @@
 //! The explicit form of a training scenario: pods, links, inter-pod tasks and the edges between them.
 //!
 //! Every algorithm of the crate works on this form. A `job` is converted to this form (reduced DAG, replicas
-//! collapsed); a file may also contain an instance directly. All ids are dense and 0-based, order in the file is id
-//! order.
+//! collapsed); a file may also contain an instance directly. All ids are dense and 0-based; the order in the file is
+//! the order of the ids.
 
 use super::reconfiguration::Reconfiguration;
 use lightbay_core::units::{LinkId, PodId, TaskId};
@@ -191,7 +191,7 @@ pub struct InstanceProvenance {
     pub job: Option<serde_json::Value>,
     /// Nodes of the full DAG before reduction.
     pub full_dag_nodes: u64,
-    /// `true` if replicas are collapsed onto one with mirror pods.
+    /// `true` if replicas are collapsed onto one replica with mirror pods.
     pub collapsed: bool,
     /// Number of replicas that the instance represents.
     pub replicas: u32,

@@ -63,7 +63,7 @@ fn dense(layers: u32, hidden: u32, heads: u32, head_dim: u32, vocab: u32) -> Mod
     }
 }
 
-/// A gated dense model with grouped queries and heads of 128.
+/// A gated dense model with grouped queries and heads of width 128.
 fn grouped(layers: u32, hidden: u32, ffn: u32, (heads, kv_heads): (u32, u32), vocab: u32) -> Model {
     Model { ffn, gated: true, kv_heads, ..dense(layers, hidden, heads, 128, vocab) }
 }
@@ -253,7 +253,7 @@ pub struct PairPreset {
 }
 
 impl PairPreset {
-    /// Both jobs, the reversed one second. `None` if there is no such job.
+    /// Both jobs; the job with reversed stages is the second. `None` if the job does not exist.
     pub fn shared(&self) -> Option<SharedPods> {
         let job = job(self.job)?.job();
         let reversed = Job { reverse: true, ..job.clone() };

@@ -26,8 +26,9 @@ const MOST_NODES: usize = 4_000_000_000;
 /// The range of an instant is not split if its width, divided by the period, is below this number.
 const NARROWEST: f64 = 1e-12;
 
-/// Constant that is added to the gain of each half box, as a fraction of the distance to the period; otherwise a split
-/// that raises the bound of only one half would have score 0.
+/// Constant that is added to the gain of each half of a box. The gain is the rise of the bound, divided by the distance
+/// of the bound of the whole box from the period. Without the constant, a split that raises the bound of only one half
+/// would have score 0.
 const LEAST_GAIN: f64 = 0.1;
 
 /// Result of a proof.

@@ -66,7 +66,7 @@ impl Space {
         !self.ends[link + 1..].iter().flatten().any(|(pod, _)| pods.iter().any(|(own, _)| own == pod))
     }
 
-    /// Number of circuits that `free` ports allow to add to a link that has `circuits`.
+    /// Number of circuits that the `free` ports allow for a link, in addition to its `circuits` present circuits.
     fn room(&self, link: usize, circuits: u32, free: &[u64]) -> u32 {
         let by_ports =
             self.ends[link].iter().map(|(pod, cost)| free[*pod] / cost).min().unwrap_or(u64::from(u32::MAX));

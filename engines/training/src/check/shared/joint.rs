@@ -115,7 +115,7 @@ struct JointSearch<'a> {
     /// Allocations of every job, fastest first.
     orders: &'a [Vec<usize>],
     value: &'a dyn Fn(usize, usize) -> f64,
-    /// Minimum sum over the jobs from an index on.
+    /// For each index, the minimum weighted sum of the makespans of the jobs from this index on.
     rest: &'a [f64],
     depth: Depth,
     steps: u64,

@@ -126,7 +126,8 @@ fn from_flops(
     stages.iter().map(|stage| [stage.fwd_s, stage.bwd_s]).collect()
 }
 
-/// Tokens of one micro-batch: a stage sends tokens x hidden x bytes, split over its tensor-parallel ranks.
+/// Number of tokens of one micro-batch, derived from the bytes that a stage sends: tokens x hidden size x bytes per
+/// value, split over its tensor-parallel ranks.
 fn tokens(workload: &AicbWorkload, hidden: u32, act_bytes: f64) -> Option<u32> {
     let tokens = workload.pp_bytes_per_rank as f64 * workload.tp as f64 / (f64::from(hidden) * act_bytes);
     (tokens >= 1.0 && tokens.fract() == 0.0 && tokens <= f64::from(1_u32 << 26)).then_some(tokens as u32)

@@ -26,7 +26,7 @@ pub(crate) const MEGATRON: &str = "megatron";
 /// Values of a run that determine times and volumes, and that a user should check.
 const DOUBTFUL: [&str; 5] = ["bandwidth_gbps", "peak_tflops", "mfu", "seq", "micro_batch_size"];
 
-/// Values of a run that are derived from others if they are not given.
+/// Values of a run that are derived from other values if they are not given.
 const FOLLOWING: [&str; 2] = ["intra_pod_gbps", "gpus_per_pod"];
 
 /// Returns the descriptions of the importers.
@@ -163,7 +163,7 @@ pub(crate) fn scenario(
     })
 }
 
-/// The run and the assumptions: each value comes from its parameter or, if this is not given, from the file.
+/// The run and the assumptions: each value comes from its parameter or, if the parameter is not given, from the file.
 fn run_of(
     params: &Params,
     of_file: &[(&'static str, ParamValue)],

@@ -128,7 +128,7 @@ fn by_parameter(problems: &Problems) -> Problems {
     named
 }
 
-/// Refuses computations without times, whose operations are known, if their rate is not given.
+/// Refuses computations that have a number of operations but no time, unless the user gives the compute rate of a GPU.
 fn check_times(classes: &Classes, options: &TraceOptions) -> Result<(), Problem> {
     let untimed = classes.facts.program.untimed;
     if untimed == 0 || options.tflops.is_some() {
@@ -142,7 +142,7 @@ fn check_times(classes: &Classes, options: &TraceOptions) -> Result<(), Problem>
     ))
 }
 
-/// Returns the name of the files without the rank.
+/// Returns the name of a trace file without its suffix and its rank.
 fn name_of(file: &str) -> String {
     let name = scenario_name(file, TRACES);
     let name = name.strip_suffix(".et").unwrap_or(&name);

@@ -13,7 +13,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_highs::model::Model;
 
-/// The model of `delta-fixed-step`, with the best baseline as its horizon.
+/// The model of `delta-fixed-step`, with the schedule of the best baseline as its horizon.
 pub(in crate::methods) struct FixedStepModel;
 
 impl WrittenProgram for FixedStepModel {

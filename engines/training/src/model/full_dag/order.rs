@@ -29,9 +29,9 @@ pub fn one_forward_one_backward(stages: u32, micro_batches: u32) -> Vec<Vec<Step
 }
 
 /// The compute list of every stage if stages have several chunks (interleaved 1F1B of Megatron-LM). Micro-batches pass
-/// in groups whose size is the number of stages. Each group passes one chunk after the other; backward passes begin
-/// with the last chunk. The warm-up of stage s is `2*(stages - s - 1) + (chunks - 1)*stages` forwards, but at most all
-/// forwards. The micro-batches must be a multiple of the stages.
+/// the stages in groups whose size is the number of stages. Each group passes one chunk after the other; backward
+/// passes begin with the last chunk. The warm-up of stage s is `2*(stages - s - 1) + (chunks - 1)*stages` forwards, but
+/// at most all forwards. The number of micro-batches must be a multiple of the number of stages.
 pub fn interleaved(stages: u32, chunks: u32, micro_batches: u32) -> Vec<Vec<Compute>> {
     let computes = micro_batches * chunks;
     let list = |stage: u32| {

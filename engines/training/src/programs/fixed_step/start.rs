@@ -16,7 +16,7 @@ pub struct Slots {
     pub first: Vec<u32>,
     /// Rate of each task in consecutive slots from its first slot on, NICs.
     pub rates: Vec<Vec<f64>>,
-    /// Slot in which the iteration has ended.
+    /// Number of slots until the end of the iteration.
     pub end: u32,
 }
 

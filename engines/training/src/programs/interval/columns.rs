@@ -13,7 +13,7 @@ pub struct Columns {
     /// otherwise 0). The parts are either powers of two, any of which may be chosen, or all counts, exactly one of
     /// which is chosen.
     pub parts: Vec<Vec<(u32, Column)>>,
-    /// Columns of event times, one more than intervals.
+    /// Columns of event times; there is one event more than intervals.
     pub events: Vec<Column>,
     /// First of the columns, one per part of a link, for the product of that part and the length of an interval
     /// (0-based). `None` where no task can use the link.

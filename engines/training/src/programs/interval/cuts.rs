@@ -143,8 +143,9 @@ impl Writer<'_> {
     }
 }
 
-/// Returns `first` and the competing tasks that start no earlier than `first` in any schedule, because each predecessor
-/// of `first` precedes each of these tasks by at least the time by which that predecessor precedes `first`.
+/// Returns `first` and those of its `rivals` that start no earlier than `first` in any schedule. A rival is known to do
+/// so if its earliest start is not before the earliest start of `first` and if each predecessor of `first` must finish
+/// before the rival starts, by at least the delay with which this predecessor precedes `first`.
 fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
     let preds = network.preds.of(first);
     let released = est[first as usize];

@@ -1,4 +1,5 @@
-//! A schedule as the volume of each task in each interval: it has the order of events and the volumes, but no times.
+//! A schedule as the volume of each task in each interval: this form contains the order of events and the volumes, but
+//! no times.
 //!
 //! The times are computed from the order and the volumes: an interval is as long as its busiest resource needs, and an
 //! event waits for every start and end that it represents. In this way a point of the solver becomes an exact schedule,
@@ -31,7 +32,7 @@ pub struct Grid {
 /// The earliest times of a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Timed {
-    /// Times of the events, one more than intervals, seconds.
+    /// Times of the events, seconds; there is one event more than intervals.
     pub events: Vec<f64>,
     /// Start of each task, seconds.
     pub start: Vec<f64>,

@@ -90,7 +90,8 @@ impl<'a> Builder<'a> {
         1e3 * self.ask.limit_s
     }
 
-    /// Returns the name of a time column: in the reduced form, the column is the excess of a time over its minimum.
+    /// Returns the name of a time column. In the reduced form, `excess` is added to the name, because the column has
+    /// the excess of the time over its minimum.
     pub fn named(&self, name: String, excess: &str) -> String {
         match self.ask.writing {
             Writing::Full => name,

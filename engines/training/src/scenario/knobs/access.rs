@@ -97,7 +97,8 @@ pub(super) fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
     }
 }
 
-/// Sets one entry of a list called `name` with one entry for every `what`.
+/// Sets the entry `index` of the list `ports`. In problems, `name` is the name of the list, and `what` is the word for
+/// the index of an entry.
 pub(super) fn set_entry(
     name: &str,
     what: &str,
@@ -216,8 +217,8 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
 }
 
 /// Stores a value of `run`. Measured bytes apply to the number of replicas at the time of measurement, so the first
-/// change of the number of replicas stores the measured number. Bytes that every micro-batch sends are adapted to the
-/// number of micro-batches.
+/// change of the number of replicas stores the number of replicas at the time of measurement. Bytes that every
+/// micro-batch sends are adapted to the number of micro-batches.
 pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
     // The value has passed the range of the knob.

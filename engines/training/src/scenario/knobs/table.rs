@@ -16,7 +16,7 @@ pub(super) const FAILED: &str = "failed_ports";
 /// Parameters for all keys of `run`, in the order of files.
 static RUN_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| params_of::<RunConfig>().collect());
 
-/// Parameters that users change most often, in order; the others follow.
+/// Parameters that users change most often, in order; all other parameters come after them.
 const TURNED_FIRST: [&str; 9] =
     ["gpus", DP, "tp", "pp", "micro_batches", "seq", "bandwidth_gbps", "mfu", "ports_per_pod"];
 
@@ -60,7 +60,7 @@ pub(crate) fn replicas() -> ParamInfo {
     ParamInfo::int(DP, 1, i64::from(MAX_GPUS), 1, help).derived().effect(Effect::Cold)
 }
 
-/// Returns the parameter for pods that replicas share, of one size or a list of sizes.
+/// Returns the parameter for the GPUs of each pod if replicas share pods: one number, or one number per pod.
 fn pods() -> ParamInfo {
     ParamInfo::int_or_list(
         "gpus_per_pod",

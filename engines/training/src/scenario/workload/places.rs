@@ -1,7 +1,8 @@
 //! Pods of a job that are given rank by rank: replicas may share pods unevenly, and pods may hold parts of stages.
 //!
 //! Replicas whose stages are in the same pods form a group: they work at the same times, so their transfers are one
-//! task. The replicas of a stage that share a pod reduce their gradients inside it; the ring of the stage joins pods.
+//! task. The replicas of a stage that share a pod reduce their gradients inside the pod; the ring of the stage joins
+//! pods.
 
 /// Pods that hold the stages of all replicas.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -44,7 +44,7 @@ impl Trace {
         times
     }
 
-    /// Adds the pieces of the tail solver for the sinks of one directed link.
+    /// Adds the stretches that [`crate::simulate::sinks`] computed for the sinks of one directed link.
     pub(crate) fn add_stretches(&mut self, network: &Network, sinks: &[Sink], stretches: &[Stretch]) {
         let begin = self.pieces.len();
         let mut sent = vec![0.0; sinks.len()];

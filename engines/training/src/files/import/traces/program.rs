@@ -236,7 +236,8 @@ impl Reduction {
     }
 }
 
-/// Returns the time of a computation: measured, or from its operations and tensor.
+/// Returns the time of a computation: the measured time, or the time that follows from its number of operations and the
+/// bytes of its tensors.
 fn seconds_of(
     micros: f64,
     operations: f64,
