@@ -78,7 +78,7 @@ pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, Trai
     Ok((instance, result))
 }
 
-/// Returns an event on all copies of its links.
+/// Returns an event of the expanded instance: every copy of a link has the circuits that the event gives the link.
 fn copied(event: &PhaseEvent, link_of: &[LinkId]) -> PhaseEvent {
     let circuits = link_of.iter().filter_map(|link| event.circuits.get(link.index()).copied()).collect();
     PhaseEvent { time_s: event.time_s, circuits }

@@ -5,7 +5,8 @@ use crate::simulate::evaluate::Evaluator;
 use crate::simulate::iteration::Trace;
 use lightbay_core::units::{LinkId, TaskId};
 
-/// The result of running `trace` on circuits `x`. Segments of a task are contiguous and cover start to finish.
+/// Returns the result of a plan with the circuits `x` and the times and rates of the simulated run `trace`. Segments of
+/// a task are contiguous and cover start to finish.
 pub fn result(evaluator: &Evaluator, x: &[u32], rates: RateControl, trace: &Trace) -> TrainingResult {
     let mut tasks: Vec<TaskSchedule> = (0..evaluator.network.tasks())
         .map(|task| TaskSchedule {

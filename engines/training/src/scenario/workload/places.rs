@@ -33,7 +33,7 @@ pub struct RingPod {
     pub replicas: Vec<u32>,
 }
 
-/// The pods that exchange the gradients of a stage, in order.
+/// The pods that exchange the gradients of a stage, in the order of the ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ring {
     /// The pods of the ring, each with all replicas whose ranks of this stage are in the pod.
@@ -138,9 +138,9 @@ impl Ring {
         self.gpus * self.pods[a].replicas.len().min(self.pods[b].replicas.len()) as u32
     }
 
-    /// Fraction of the gradients that goes clockwise: half of the flows between the two neighbours with the fewest
-    /// flows, rounded up, divided by all flows between them. With two pods, the fraction is 1, because both neighbours
-    /// are then the same pod.
+    /// Fraction of the gradients that goes clockwise: the number of clockwise flows divided by the number of all flows,
+    /// for the two adjacent pods with the fewest flows between them; half of these flows, rounded up, go clockwise.
+    /// With two pods, the fraction is 1, because both neighbours are then the same pod.
     fn clockwise_share(&self) -> f64 {
         let count = self.pods.len();
         if count < 3 {
@@ -167,7 +167,7 @@ impl Ring {
     }
 
     /// Bytes of the gradients of the stage that cross between neighbours of the ring, if each GPU of a ring of
-    /// `replicas` would send `per_gpu`.
+    /// `replicas` replicas would send `per_gpu` bytes.
     pub fn bytes(&self, per_gpu: f64, replicas: u32) -> f64 {
         let sent = |count: f64| (count - 1.0) / count;
         f64::from(self.gpus) * per_gpu * sent(self.pods.len() as f64) / sent(f64::from(replicas))

@@ -8,14 +8,14 @@ use crate::scenario::instance::LinkKind;
 pub struct Shape {
     /// g: GPUs that run one stage of one replica, or of all replicas that share its pods.
     pub gpus_per_stage: u32,
-    /// R: copies of the pipeline with separate pods.
+    /// R: number of copies of the pipeline with separate pods.
     pub replicas: u32,
     /// Number of replicas that share pods; together they count as one of the R copies.
     pub replicas_per_pod: u32,
     /// Number of pipeline stages of a replica.
     pub stages: u32,
-    /// Chunks of layers that a stage holds. With 2 or more chunks, the last stage sends to the first stage, which
-    /// continues with its next chunk.
+    /// Number of chunks of layers that a stage holds. With 2 or more chunks, the last stage sends to the first stage,
+    /// which continues with its next chunk.
     pub virtual_stages: u32,
     /// Number of buckets in which a stage exchanges its gradients.
     pub dp_buckets: u32,
@@ -183,7 +183,7 @@ impl Shape {
     }
 }
 
-/// Nodes of the full graph of one replica: compute, transfers, gradient exchanges.
+/// Number of nodes of the full graph of one replica: compute, transfers, gradient exchanges.
 pub fn node_count(stages: u32, chunks: u32, micro_batches: u32, exchanges: u32) -> u64 {
     let (parts, n) = (u64::from(stages) * u64::from(chunks), u64::from(micro_batches));
     (2 * parts.saturating_mul(n))

@@ -114,7 +114,8 @@ impl PathModel {
     }
 
     /// Computes the start times for `x`; only the circuits of [`PathModel::through`] links matter. The methods below
-    /// that take the same scratch use these start times. Returns the largest finish + tail of inner tasks.
+    /// that take the same scratch use these start times. Returns the largest finish + tail of the tasks with
+    /// successors.
     pub fn start(&self, x: &[u32], scratch: &mut ModelScratch) -> f64 {
         scratch.duration.clear();
         // Duration alone: V / (min(F, x) B), once per class.

@@ -30,7 +30,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Distinct start and finish times, ascending; times within 1e-9 s count as one.
+    /// Distinct start and finish times, ascending; times within 1e-9 s count as one time.
     pub fn event_times(&self) -> Vec<f64> {
         self.event_times_among(&vec![true; self.start.len()])
     }
