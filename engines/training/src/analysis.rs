@@ -182,7 +182,7 @@ pub struct Analysis {
     pub joint: Trace,
     /// Distinct event times, ascending, seconds.
     pub events: Vec<f64>,
-    /// Activity of every task over the intervals between events.
+    /// Rates of every task in the intervals between events.
     pub activity: Vec<Activity>,
     /// All links, in id order.
     pub links: Vec<LinkFacts>,

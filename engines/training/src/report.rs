@@ -68,11 +68,11 @@ use runs::WithRuns;
 use several::SeveralReport;
 use std::cell::OnceCell;
 
-/// Dark times of the sliders, as powers of ten of seconds: 10 ns to 1 s.
+/// Range of the sliders for the dark time, as powers of ten of seconds: from 10 ns to 1 s.
 const DARK_TIMES: (i8, i8) = (-8, 0);
 
-/// Further dark times of the sliders, seconds: those of named switches (silicon photonics, mirrors, and mirrors with
-/// transceivers), and the steps above 1 s, up to 6 s.
+/// Further dark times at which the sliders stop, seconds: the dark times of named switches (silicon photonics, mirrors,
+/// and mirrors with transceivers), and the steps above 1 s, up to 6 s.
 const NAMED_DARK_TIMES: [(u16, i8); 6] = [(7, -6), (25, -3), (2, 0), (5, 0), (57, -1), (6, 0)];
 
 /// All sections of reports on training jobs.

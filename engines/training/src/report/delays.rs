@@ -198,7 +198,8 @@ impl DarkTimeStudy<'_> {
         Ok(delays_s.iter().copied().zip(known.into_iter().flatten()).collect())
     }
 
-    /// Returns `true` if one reconfiguration gains at this dark time; `None` if the search does not decide this.
+    /// Returns `true` if one reconfiguration gains at this dark time; `None` if the search finds no gain, but does not
+    /// prove that there is none.
     fn gains(&self, delay_s: f64) -> Result<Option<bool>, Unavailable> {
         let mut watch = Once { limited: self.limited, found: false };
         match phases::search(self.task(delay_s, self.stay_s * (1.0 - GAIN)), &mut watch) {

@@ -217,7 +217,8 @@ fn check_edges(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut
     known
 }
 
-/// The tasks on a shortest cycle through the smallest task that lies on a cycle, in order.
+/// Of all tasks that lie on a cycle, takes the task with the smallest id, and returns the tasks on a shortest cycle
+/// through this task, in order.
 fn find_cycle(instance: &Instance) -> Option<Vec<usize>> {
     if let Some(edge) = instance.edges.iter().find(|edge| edge.pred == edge.succ) {
         return Some(vec![edge.pred.index()]);

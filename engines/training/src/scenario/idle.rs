@@ -143,8 +143,8 @@ impl TrainingScenario {
     }
 
     /// Returns a text with the part of a job on which methods depend: two jobs have equal texts if every method makes
-    /// the same plan for both jobs. `None` for an invalid job, and for other forms of scenario, on all of which methods
-    /// depend.
+    /// the same plan for both jobs. `None` for an invalid job, and for other forms of scenario, because methods depend
+    /// on every part of these scenarios.
     pub fn question(&self) -> Option<String> {
         let Self::Job(job) = self else { return None };
         let shape = job.shape().ok()?;

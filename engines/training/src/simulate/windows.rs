@@ -60,8 +60,8 @@ pub struct IndexWindows {
     pub last: Vec<u32>,
 }
 
-/// Maximum delay that does not force an interval between two tasks, seconds: their events may coincide. As in
-/// `event_times`, times within a nanosecond count as one event.
+/// Maximum delay between two tasks with which the end of one task and the start of the other task can be the same
+/// event, seconds. As in `event_times`, times within a nanosecond count as one event.
 const SAME_MOMENT_S: f64 = 1e-9;
 
 impl IndexWindows {

@@ -315,8 +315,9 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The earliest end of the iteration such that every set of last transfers of `link` fits the capacity of the link.
-/// This is a necessary condition; with equal work after the transfers it is also sufficient.
+/// The earliest end of the iteration by which, for every set of last transfers on `link`, the circuits of the link can
+/// carry the volumes of the set. This is a necessary condition; with equal work after the transfers it is also
+/// sufficient.
 fn together_s(line: &CircuitTimeline, link: usize, last: &[Last]) -> f64 {
     let set_s = |within: &dyn Fn(usize) -> bool| {
         let chosen: Vec<&Last> = (0..last.len()).filter(|at| within(*at)).map(|at| &last[at]).collect();

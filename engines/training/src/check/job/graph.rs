@@ -246,9 +246,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the exchange of part of the gradients of a stage and returns its task. With buckets, exchanges overlap with
-    /// the pipeline: a stage receives the data of the previous replica at the NICs with which it sends, so the sending
-    /// GPUs are also the receivers.
+    /// Adds an exchange that sends part of the gradients of a stage; returns the task of the exchange. With buckets,
+    /// exchanges overlap with the pipeline: a stage receives the data of the previous replica at the NICs with which it
+    /// sends, so the sending GPUs are also the receivers.
     fn exchange(&mut self, stage: usize, name: String, flows: u32, volume_bytes: f64) -> usize {
         let shape = self.shape;
         let (id, position) = (self.tasks.len(), self.position(stage));

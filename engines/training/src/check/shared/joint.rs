@@ -69,8 +69,8 @@ pub(super) struct JointBest {
     pub circuits: Vec<Vec<u32>>,
 }
 
-/// Minimum weighted sum over one allocation per job; `None` if the search is given up or no combination of allocations
-/// fits the ports.
+/// Minimum weighted sum of the makespans, with one allocation for each job; `None` if the search is given up or no
+/// combination of allocations fits the ports.
 fn best(
     jobs: &[Choices],
     budget: &[u64],
@@ -126,8 +126,8 @@ struct JointSearch<'a> {
 }
 
 impl JointSearch<'_> {
-    /// Extends a combination of allocations of the first jobs by every allocation of the remaining jobs that can
-    /// improve the best combination; returns `false` if the search is given up.
+    /// Extends a combination, which has an allocation for each of the first jobs, by all allocations of the remaining
+    /// jobs that can improve the best combination; returns `false` if the search is given up.
     fn extend(&mut self, sum_s: f64) -> bool {
         let job = self.chosen.len();
         if job == self.jobs.len() {

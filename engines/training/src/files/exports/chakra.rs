@@ -154,7 +154,8 @@ impl TraceWriter<'_> {
         id
     }
 
-    /// Returns the numbers that the nodes `preds` of the graph have in the traces of the GPUs of a stage.
+    /// Returns the node numbers of the graph nodes `preds` in the traces of a stage; all GPUs of the stage use the same
+    /// numbers.
     fn after(&self, dag: &FullDag, preds: &[u32], (replica, stage): (u32, u32)) -> Vec<u64> {
         let mut after: Vec<u64> = Vec::with_capacity(preds.len());
         for &pred in preds {

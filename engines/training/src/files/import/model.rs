@@ -20,7 +20,7 @@ use lightbay_formats::{Imported, Limits};
 pub(crate) const HF_CONFIG: &str = "hf_config";
 /// Name of the importer of Calculon's files.
 pub(crate) const CALCULON: &str = "calculon";
-/// Name of the importer of arguments of Megatron-LM.
+/// Name of the importer of Megatron-LM arguments.
 pub(crate) const MEGATRON: &str = "megatron";
 
 /// Values of a run that determine times and volumes, and that a user should check.

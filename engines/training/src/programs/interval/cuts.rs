@@ -144,8 +144,8 @@ impl Writer<'_> {
 }
 
 /// Returns `first` and those of its `rivals` that start no earlier than `first` in any schedule. A rival is known to do
-/// so if its earliest start is not before the earliest start of `first` and if each predecessor of `first` must finish
-/// before the rival starts, by at least the delay with which this predecessor precedes `first`.
+/// so under two conditions: its earliest start is not before the earliest start of `first`; and after the finish of
+/// each predecessor of `first`, the rival must wait at least as long as `first`.
 fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
     let preds = network.preds.of(first);
     let released = est[first as usize];

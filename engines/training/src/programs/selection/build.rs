@@ -119,7 +119,7 @@ impl<'a> Builder<'a> {
         format!("{}-{}", pod(link.pod_a), pod(link.pod_b))
     }
 
-    /// Adds unary circuit counts of every link, and the port rows of the pods.
+    /// Adds the columns of the unary circuit counts of every link, and the port rows of the pods.
     fn circuits(&mut self) {
         let budget = &self.ask.evaluator.network.budget;
         for link in 0..self.range.low.len() {

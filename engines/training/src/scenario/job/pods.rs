@@ -1,4 +1,4 @@
-//! The pods of a job by the ranks that they hold.
+//! The pods of a job, each described by the ranks that it holds.
 
 use crate::scenario::limits::{MAX_GPUS, MAX_PORTS};
 use lightbay_core::problem::{Problem, Problems, printable};

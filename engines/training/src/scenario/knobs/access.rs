@@ -216,9 +216,9 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Stores a value of `run`. Measured bytes apply to the number of replicas at the time of measurement, so the first
-/// change of the number of replicas stores the number of replicas at the time of measurement. Bytes that every
-/// micro-batch sends are adapted to the number of micro-batches.
+/// Stores a value of `run`. Measured bytes apply to the number of replicas with which they were measured, so the first
+/// change of the number of replicas stores this measured number. Bytes that every micro-batch sends are adapted to the
+/// number of micro-batches.
 pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
     // The value has passed the range of the knob.

@@ -6,7 +6,7 @@ use crate::scenario::instance::LinkKind;
 /// Groups of GPUs of a valid job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// g: GPUs that run one stage of one replica, or of all replicas that share its pods.
+    /// g: Number of GPUs that run one stage of one replica, or of all replicas that share its pods.
     pub gpus_per_stage: u32,
     /// R: number of copies of the pipeline with separate pods.
     pub replicas: u32,
@@ -172,7 +172,7 @@ impl Shape {
         links
     }
 
-    /// Number of the first GPU of a stage of a replica.
+    /// Number of the first GPU that runs a given stage of a given replica.
     pub fn first_gpu(&self, replica: u32, stage: u32) -> u32 {
         (replica * self.stages + stage) * self.gpus_per_stage
     }

@@ -164,7 +164,7 @@ fn join_groups(classes: &Classes, bases: &[u32], sets: &mut PartSets, problems: 
     }
 }
 
-/// Parts of the messages of a pair of ranks with one tag: sends and receives.
+/// The parts (sends and receives) of all messages that one rank sends to another rank with one tag.
 type MessageEnds = [Vec<u32>; 2];
 
 fn join_messages(

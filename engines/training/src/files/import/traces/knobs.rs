@@ -10,7 +10,7 @@ const LATENCY_US: f64 = 5.0;
 /// Rate of one NIC, Gb/s.
 const BANDWIDTH_GBPS: f64 = 400.0;
 
-/// Returns all parameters. Parameters without a default follow from the files or are assumed.
+/// Returns all parameters. Parameters without a default get their values from the files, or an assumed value.
 pub(super) fn knobs() -> Vec<ParamInfo> {
     let gpus = i64::from(MAX_GPUS);
     let rate = |name, default, help| {

@@ -45,7 +45,7 @@ pub(super) struct RankProgram {
     pub seconds: Vec<f64>,
     /// Peer and tag of every message, in the order of the steps.
     pub messages: Vec<(u32, i64)>,
-    /// Groups by number, as indices of the trace's groups.
+    /// For each group of the program, its index among the groups of the trace.
     pub groups: Vec<u32>,
     /// Node of the trace of every message and collective, in the order of the steps.
     pub nodes: Vec<u32>,

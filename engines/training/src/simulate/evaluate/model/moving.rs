@@ -18,8 +18,9 @@ pub struct Lit {
     pub circuits: Vec<u32>,
 }
 
-/// Maximum distance, in units in the last place, after a change of circuits at which a moment counts as the moment of
-/// the change: without this distance, the last bit of a transfer could wait until its circuits are set again.
+/// A moment that is at most this number of units in the last place after a change of circuits counts as the moment of
+/// the change. Otherwise, rounding could delay the last bit of a transfer until the circuits of the transfer are set
+/// again.
 const ULPS: f64 = 8.0 * f64::EPSILON;
 
 impl Lit {
