@@ -27,8 +27,8 @@ pub(super) struct Select;
 /// the limit.
 const ROOM: f64 = 1e-6;
 
-/// Maximum relative distance of plan and bound, beyond the requested gap, that counts as a proof: above the tolerances
-/// of the solver (5e-10).
+/// A plan counts as proven if its relative distance from the bound exceeds the requested gap by at most this number,
+/// which is larger than the tolerances of the solver (5e-10).
 const SLIP: f64 = 1e-8;
 
 /// Number of the random stream that seeds the solver; streams 0, 1, ... belong to the islands of the genetic search.

@@ -54,7 +54,7 @@ impl Evaluator {
         Ok(Self { network, contention, ideal, model })
     }
 
-    /// Returns an evaluator of the same transfers with other ports for the real pods, in pod order.
+    /// Returns an evaluator of the same transfers with other numbers of ports for the real pods, in pod order.
     #[must_use]
     pub fn with_ports(&self, ports: &[u32]) -> Self {
         let mut changed = self.clone();

@@ -10,7 +10,8 @@ use crate::scenario::workload::Shape;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::units::{LinkId, PodId, TaskId};
 
-/// An expanded instance, with the link or task of the collapsed instance that each of its links and tasks copies.
+/// An expanded instance. For each of its links and tasks, it also has the link or task of the collapsed instance from
+/// which it was copied.
 pub(crate) struct Expansion {
     pub(crate) instance: Instance,
     pub(crate) link_of: Vec<LinkId>,
