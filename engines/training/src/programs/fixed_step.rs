@@ -111,7 +111,8 @@ pub struct FixedStep {
     runs: Vec<u32>,
     /// First begin column of each task; the task has one begin column for every slot in which it may begin.
     begins: Vec<u32>,
-    /// First end column of each task; the task has one end column for every slot that can be the first slot after its end.
+    /// First end column of each task; the task has one end column for every slot that can be the first slot after its
+    /// end.
     over: Vec<u32>,
     end: Column,
 }

@@ -177,8 +177,8 @@ record! {
         pub etp: u32 = count(4096).or(USUAL.etp).cold(),
         /// GPUs of the job.
         pub gpus: u32 = count(i64::from(MAX_GPUS)).cold(),
-        /// GPUs of one replica in each of its pods, a multiple of the GPUs per stage; 0 if `gpus_per_pod` or the list of
-        /// pods sets how replicas share pods.
+        /// GPUs of one replica in each of its pods, a multiple of the GPUs per stage; 0 if `gpus_per_pod` or the list
+        /// of pods sets how replicas share pods.
         pub gpus_per_pod_per_replica: u32 = within(0..=i64::from(MAX_GPUS)).or(0).omitted().cold(),
         /// Number of GPUs of the job in each pod, if replicas share pods; a pod holds consecutive ranks, and so does a
         /// stage. Default: replicas have separate pods.

@@ -1,4 +1,5 @@
-//! Conversion of the traces of a job's ranks to transfers between pods: Chakra, PyTorch profiler, PyTorch execution traces.
+//! Conversion of the traces of a job's ranks to transfers between pods: Chakra, PyTorch profiler, PyTorch execution
+//! traces.
 //!
 //! Each trace is reduced to its messages and collectives and the computations between them ([`program`]). Ranks of a
 //! pod with the same program are merged ([`classes`]), and the parts of each message and collective on different ranks
@@ -58,8 +59,8 @@ pub(crate) fn scenario_in_memory(
 /// Returns the transfers between pods that the traces describe.
 ///
 /// # Errors
-/// Every problem of the files, ranks that disagree, and traces without a transfer between pods; with `strict` also every
-/// assumption.
+/// Every problem of the files, ranks that disagree, and traces without a transfer between pods; with `strict` also
+/// every assumption.
 pub(crate) fn scenario(
     sources: &[FileSource],
     params: &Params,
