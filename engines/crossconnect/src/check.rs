@@ -109,7 +109,7 @@ pub mod code {
     ];
 }
 
-/// Claims of a plan that are not part of its result.
+/// Claims of a plan file outside its `result`.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     /// Objective value.
@@ -120,7 +120,7 @@ pub struct Envelope<'a> {
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims the bound.
     pub method: &'a str,
-    /// Metrics that the envelope states.
+    /// Metrics that the plan file states.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
@@ -182,8 +182,8 @@ pub fn check(
     Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider: None, remarks }
 }
 
-/// Returns the metrics that a plan must have, and the state of its bound; both are `None` if the entries are too
-/// damaged to be counted.
+/// Returns the metrics that a plan must have, and its bound: how far the claim can be trusted, and the verified bound.
+/// Both are `None` if the entries are too damaged to be counted.
 fn check_changes(
     scenario: &CrossconnectScenario,
     changes: &Changes,

@@ -1,4 +1,4 @@
-//! The kind `crossconnect`: ties scenario, result, checker and hot starts to the contract of the core.
+//! The kind `crossconnect`: connects scenario, result, checker and hot starts to the traits of `lightbay_core`.
 
 mod listed;
 mod metrics;
@@ -127,8 +127,9 @@ impl Kind for Crossconnect {
     }
 }
 
-/// Converts a plan to another scenario. An order depends only on the number of pods. Circuits keep their switches and
-/// ports if they still fit and are still part of the target; the other target circuits are then placed around them.
+/// Converts a plan to another scenario with the same number of pods. An order of phases needs no other change. Circuits
+/// keep their switches and ports if they fit the other scenario and belong to its target; the remaining target circuits
+/// are placed around them.
 fn carry(
     result: &CrossconnectResult,
     from: &CrossconnectScenario,

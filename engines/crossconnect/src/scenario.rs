@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub const MAX_PODS: usize = 1024;
 /// Maximum number of switches of a scenario.
 pub const MAX_OCS: usize = 512;
-/// Reason, after "has no effect", for parameters of the search if circuits are given port by port.
+/// Completes the message "has no effect …" for search parameters if the target circuits are given port by port.
 pub(crate) const GIVEN: &str = "where the target circuits are given port by port";
 /// Maximum number of ports of a pod on one side of one switch.
 pub const MAX_PORTS: u32 = 4096;
@@ -247,8 +247,8 @@ record! {
 }
 
 record! {
-    /// A family of random instances: a random decomposition is installed, and degree-preserving exchanges change a
-    /// fraction of the circuits.
+    /// A family of random instances: every switch has a random permutation of the pods installed, and exchanges that
+    /// keep the degrees change a fraction of the circuits.
     #[derive(Copy, Eq, Hash)]
     pub struct Family {
         /// Percentage of circuits that the new topology of a random instance changes; 100: an independent topology.

@@ -53,10 +53,10 @@ const fn far_side(wiring: Wiring) -> Side {
     }
 }
 
-/// Panel numbers: for every switch and side, the number of ports before the ports of each pod.
+/// Data from which the panel numbers of ports follow.
 struct Panel<'a> {
     before: [Vec<u64>; 2],
-    /// Ports of each panel that has its own port numbers.
+    /// Ports of the panel, if the panel has its own port numbers.
     own: Option<&'a [PanelPort]>,
 }
 

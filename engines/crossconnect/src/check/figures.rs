@@ -115,7 +115,9 @@ impl Free {
     }
 }
 
-/// Returns the maximum number of target circuits that the working ports can carry, counted by pod and by switch.
+/// Returns an upper bound on the number of target circuits that the working ports can carry. The bound is the smaller
+/// of two sums: over the switches, the circuits that the ports of a switch can carry; over the pods, half of the ends
+/// of target circuits that the ports of a pod can carry.
 fn most_by_ports(scenario: &CrossconnectScenario, pairs: &PairCounts) -> u64 {
     let empty: Vec<Vec<Judged>> = vec![Vec::new(); scenario.ocs_count as usize];
     let free = Free::of(scenario, &empty);
@@ -293,7 +295,7 @@ pub(super) fn metrics(
 }
 
 /// Returns the plans that the claimed bound covers: all plans, or all plans with the orientation of this plan. Any
-/// other text is a violation.
+/// other text in `bound_covers` is a violation.
 pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     match envelope.bound_covers {
         None => Covers::All,
@@ -308,9 +310,9 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     }
 }
 
-/// Returns the trust in the claimed bound, and the verified bound. The checker always computes the bound from counting
-/// pairs of pods; at the exact depth, it also solves an integer program. A claimed bound above the removals of some
-/// plan is a violation.
+/// Returns the trust in the claimed bound, and the verified bound. The checker always verifies the counting bound
+/// (circuits that each pair of pods must remove); at the exact depth, the checker also solves an integer program. A
+/// claimed bound above the removals of some plan is a violation.
 pub(super) fn bound(
     counted: u64,
     envelope: &Envelope<'_>,

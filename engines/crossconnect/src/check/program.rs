@@ -1,4 +1,4 @@
-//! Lower bound on the removals of every plan, from the checker's own integer program.
+//! Lower bound on the number of circuits that any plan removes, from the checker's own integer program.
 //!
 //! Every switch and pair of pods has a column for kept circuits and one for new circuits. Over all switches, each pair
 //! gets its target circuits, and each port holds at most one circuit. The relaxation bounds all plans: the checker
@@ -40,7 +40,7 @@ pub(super) struct Proof {
 pub(super) enum Covers {
     /// All plans.
     All,
-    /// Plans with the same number of circuits of every orientation as this plan.
+    /// Plans in which each pair of pods has as many circuits of each orientation as in this plan.
     SameOrientation,
 }
 

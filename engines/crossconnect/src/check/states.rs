@@ -46,7 +46,7 @@ fn shown([(_, pod_a, port_a), (_, pod_b, port_b)]: [End; 2]) -> String {
 }
 
 /// Checks port by port that the kept and removed circuits are exactly the installed circuits, that pinned circuits
-/// stay, and that no circuit moves without a reason.
+/// stay, and that no switch removes a circuit that could have stayed.
 pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], found: &mut Findings) {
     let wiring = scenario.wiring;
     for (ocs, switch) in switches.iter().enumerate() {

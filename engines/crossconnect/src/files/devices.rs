@@ -276,7 +276,8 @@ impl Device {
         lanes.into_iter().flatten()
     }
 
-    /// Returns the connections on this device that make a stray connection; none if its ports belong to another device.
+    /// Returns a stray connection in the port numbers of this device: one connection, or two if each direction needs
+    /// its own; none if the ports of the stray connection belong to another device.
     pub fn stray_lanes(&self, scenario: &CrossconnectScenario, stray: &Stray) -> Vec<Lane> {
         let port = |end: StrayEnd| (end.side, panel_number(scenario, self.ocs, end));
         let (from, to) = (port(stray.from), port(stray.to));
@@ -297,7 +298,8 @@ impl Device {
     /// Returns the ports that a connection joins, and the circuit of which it may be one direction.
     ///
     /// # Errors
-    /// The problem of the connection as a predicate without subject, and the valid range or form.
+    /// The problem of the connection, as a phrase such as "names ingress port 9, which does not exist", and the valid
+    /// range or form.
     pub fn joint(&self, lane: Lane) -> Result<Joint, (String, String)> {
         let (mut from, mut to) = (self.ingress.position(lane.ingress), self.egress.position(lane.egress));
         // A bidirectional connection may be listed from either end.

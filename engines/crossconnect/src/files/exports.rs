@@ -76,7 +76,7 @@ pub struct File {
     pub script: Script,
     /// For an additional file: the suffix that is appended to the name of the first file.
     pub beside: Option<&'static str>,
-    /// Device that the commands are for, by the number of [`Device`]; a switch of two devices has two numbers.
+    /// Number of the [`Device`] that the commands are for; the two devices of a simplex pair have different numbers.
     pub switch: Option<u32>,
     /// Number of the batch, from 1; for a rollback file, the number of the rollback step.
     pub batch: usize,
@@ -204,7 +204,7 @@ fn ctag() -> ParamInfo {
     )
 }
 
-/// Returns how a format uses the whole state of a switch; `None` for the table.
+/// Returns how a format uses the whole state of a switch; `None` for a format that writes only changes, such as `csv`.
 fn whole(format: &str) -> Option<Whole> {
     match format {
         polatis_restconf::NAME | polatis_netconf::NAME | ocp_ocs::NAME => Some(Whole::Replaces),
@@ -312,7 +312,7 @@ fn origin(subject: &Subject<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}.", parts.join(", ")))
 }
 
-/// Returns the changes of a plan.
+/// Returns the changes of a plan; an error for an order of phases.
 fn changed(result: &CrossconnectResult) -> Result<&Changes, Problem> {
     result.changes().ok_or_else(|| {
         Problem::new("result", "is an order of phases, which changes no switch", "export it as json")

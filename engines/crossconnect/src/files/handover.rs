@@ -1,5 +1,5 @@
-//! Creates a scenario from the circuits of another plan: an even port map for a set of switches, and their installed
-//! circuits.
+//! Creates a scenario from the circuits of another plan: spreads the ports of the pods evenly over a set of switches,
+//! and takes the installed circuits from a further plan if one is given.
 
 mod made;
 
@@ -60,9 +60,10 @@ pub struct Handed {
 /// Creates a scenario whose target is the circuits of `matrix` on the switches of `hall`. The ports of every pod are
 /// spread as evenly as possible over switches and sides.
 ///
-/// If the number of ports of a pod is not a multiple of 2K (of K without sides), the remainder goes to the first
-/// switches, an A and a B port each. Equal pods then have the same port map on every switch. Any split of the switches
-/// therefore has a fractional solution in proportion to their ports, and halving cannot fail.
+/// If the number of ports of a pod is not a multiple of 2K (of K if ports have no sides), the remainder goes to the
+/// first switches, an A and a B port each. Equal pods then have the same port map on every switch. If a group of
+/// switches is split in two, dividing every circuit in proportion to the ports of the two parts therefore gives a
+/// fractional solution, so halving cannot fail.
 ///
 /// # Errors
 /// Too many pods, switches or ports, circuits of a pod to itself, pods with more circuits than ports.
@@ -295,8 +296,8 @@ fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
 /// remain failed.
 ///
 /// # Errors
-/// The port maps differ, so the plan belongs to other switches. Failed ports may leave a pod with fewer ports than
-/// target circuits.
+/// A plan for other switches, which shows in a different port map, or failed ports that leave a pod with fewer ports
+/// than target circuits.
 pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -> Result<Handed, Problems> {
     let Handed { mut scenario, mut notes } = handed;
     let renamed =
@@ -347,11 +348,11 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
     Ok(Handed { scenario, notes })
 }
 
-/// Gives every target circuit the switch and ports that the circuit has in the plan of the parameter `returns_to`,
-/// whose target must be the same.
+/// Gives every target circuit the switch and ports that the circuit has in the plan that the parameter `returns_to`
+/// names. That plan must have the same target circuits as this scenario.
 ///
 /// # Errors
-/// Other ports, or another target.
+/// The plan has other ports or other target circuits than the scenario.
 pub fn return_to(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -> Result<Handed, Problems> {
     const NAME: &str = "returns_to";
     let Handed { mut scenario, mut notes } = handed;
@@ -376,7 +377,7 @@ pub fn return_to(handed: Handed, from: &CrossconnectScenario, changes: &Changes)
     Ok(Handed { scenario, notes })
 }
 
-/// Replaces the evenly spread ports by the ports, switches and names of described panels.
+/// Replaces the evenly spread ports by the switches, ports and panels of `from`.
 fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
     if scenario.pods != from.pods {
         let message = format!("is for {} pods, but {} are planned", from.pods, scenario.pods);
@@ -395,7 +396,8 @@ fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -
     Ok(())
 }
 
-/// Checks that the plan of the parameter `name` is for the same pods, switches and ports.
+/// Checks that `from`, the scenario of the plan that the parameter `name` gives, has the same pods, switches and ports
+/// as `scenario`.
 fn same_ports(
     name: &str,
     scenario: &CrossconnectScenario,

@@ -88,7 +88,7 @@ struct Listing {
     notes: Vec<String>,
 }
 
-/// Information that the import does not take from the switch.
+/// Information that the imported scenario does not get from the reply of a switch.
 const SWITCH_ALONE: &[&str] =
     &["names, states and power levels of the connections on the switch", "the target circuits"];
 
@@ -253,7 +253,7 @@ pub fn installed(
     Ok(Imported { installed, strays, half, lines, assumed })
 }
 
-/// Returns a problem with the name of the file before its place.
+/// Returns a problem whose location begins with the name of the file.
 fn in_file(file: &str, problem: Problem) -> Problem {
     let path = if problem.path.is_empty() { file.to_owned() } else { format!("{file}, {}", problem.path) };
     Problem { path, ..problem }
@@ -302,7 +302,7 @@ fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, 
     device.joint(lane).map_err(|(message, remedy)| Problem::new("", message, remedy))
 }
 
-/// Returns a connection by the numbers of its ports.
+/// Converts the port names of a connection to port numbers.
 fn lane(naming: &Naming, found: &Connection) -> Result<Lane, Problem> {
     let number = |role, name: &str| {
         naming.template.number(role, name).ok_or_else(|| {

@@ -92,7 +92,7 @@ pub(super) fn anneal(
     Ok(())
 }
 
-/// Bounds the removed circuits by the relaxation.
+/// Computes a lower bound on the removed circuits from the linear relaxation, and reports it.
 pub(super) fn relax(
     session: &Arc<TaskSession>,
     best: &FirstPlan,

@@ -24,7 +24,8 @@ const START_STREAM: u64 = 1 << 40;
 /// Number of the random stream for the tries after halving got stuck.
 const STUCK_STREAM: u64 = START_STREAM + 1;
 
-/// Ways to split switches in two, each with its name, and `true` if the order of the switches is random.
+/// Values of the parameter for the split of switches in two: name, split, and `true` if the switches are shuffled
+/// first.
 const BIPARTITIONS: [(&str, Bipartition, bool); 5] = [
     ("best", Bipartition::Best, false),
     ("even_odd", Bipartition::EvenOdd, false),
@@ -173,8 +174,8 @@ fn elsewhere(
     Ok(First::Unknown)
 }
 
-/// Returns a solution with other orders, orientations and tie-breaking, if ports differ between switches; `None` if
-/// none was found.
+/// Returns a solution that halving or repair finds with another order of the switches, another orientation or other
+/// tie-breaking; `None` if no variant finds a solution. Used if ports differ between switches.
 pub(super) fn otherwise(
     session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,

@@ -1,4 +1,4 @@
-//! `lumos-halving`: the method of the paper.
+//! `lumos-halving`: the method of the LumosCore paper.
 
 use super::finish;
 use crate::Crossconnect;

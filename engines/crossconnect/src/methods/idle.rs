@@ -9,7 +9,8 @@ use lightbay_core::problem::Problem;
 const ANNEALING: [&str; 6] =
     ["anneal_rounds", "anneal_steps", "anneal_chains", "anneal_hot", "anneal_cold", "anneal_detour"];
 
-/// Returns the parameters of annealing that have no effect: if annealing is skipped, or if ports have no sides.
+/// Returns the parameters of annealing that have no effect: all of them if ports have no sides, and all except the
+/// number of rounds if that number is 0.
 pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
     if scenario.wiring == Wiring::SingleSided {
         let why = "with single_sided wiring, for which only the exact model can assign circuits to switches";

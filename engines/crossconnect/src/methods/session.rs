@@ -151,7 +151,8 @@ impl TaskSession {
         found
     }
 
-    /// Returns the orientation of step O; `None`, with a note, if the ports allow no orientation.
+    /// Returns the orientation of the target circuits that step O computes (docs/methods/crossconnect.md, section 3);
+    /// `None`, with a note, if the ports allow no orientation.
     pub(super) fn oriented(
         &self,
         cx: &mut Context<'_, Crossconnect>,
@@ -161,8 +162,9 @@ impl TaskSession {
         said(oriented, "step O", cx)
     }
 
-    /// Returns solutions with the orientation of step O, by halving and by repair, best first. If port counts differ
-    /// between switches, neither method is guaranteed to find a solution; the list is then empty, and a note says so.
+    /// Returns the solutions that halving and repair find with the orientation of step O, best first. If port counts
+    /// differ between switches, neither method is guaranteed to find a solution; the list is then empty, and a note
+    /// says so.
     pub(super) fn starts(
         self: &Arc<Self>,
         oriented: &[Cell],

@@ -22,7 +22,7 @@ pub struct Task {
     pub ports_b: Vec<Vec<u32>>,
     /// Target circuits, one cell for each unordered pair that has any, `a < b`, sorted.
     pub wanted: Vec<Cell>,
-    /// Target circuits that the working ports cannot carry, in the same form; `wanted` does not contain them.
+    /// Target circuits that the working ports cannot carry, in the same form as `wanted`, which does not contain them.
     pub lost: Vec<Cell>,
     /// Installed oriented circuits of every switch, sorted.
     pub installed: Assignment,
@@ -139,8 +139,9 @@ impl Task {
         Assignment { ocs: vec![self.wanted.clone()] }.lacks(&Assignment { ocs: vec![old] })
     }
 
-    /// Converts a bound on the removals of solutions to a bound on the removals of plans. A plan may keep installed
-    /// circuits that the task counts as lost, if ports remain free for them; the bound is reduced by their number.
+    /// Converts a lower bound on the number of circuits that a solution of the task removes to a lower bound on the
+    /// number that a plan removes. A plan may keep installed circuits that the task counts as lost, if ports remain
+    /// free for them; the bound is reduced by the number of such circuits.
     pub fn bound_of_plans(&self, bound: u64) -> u64 {
         let installed = |pair: &Cell| -> u32 {
             let cells = self.installed.ocs.iter().flatten();

@@ -39,15 +39,15 @@ pub enum Orientation<'d> {
     Fixed(&'d [Cell]),
 }
 
-/// A possible cell of the table with its columns.
+/// A switch and an oriented pair of pods that may have circuits there, with the columns of the model that count them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
     ocs: u32,
     a: u32,
     b: u32,
     circuits: Column,
-    /// Column of the kept circuits with its largest value; `None` if the column of the circuits themselves counts the
-    /// kept circuits.
+    /// Column of the kept circuits and its upper bound. `None` if the switch has none of the pair's circuits installed,
+    /// so none can be kept, or at least as many as it can carry, so all circuits are kept ones.
     kept: Option<(Column, u32)>,
 }
 
@@ -98,8 +98,8 @@ impl ExactProgram {
         Self::write(task, orientation, |pairs| building.at(pairs))
     }
 
-    /// Writes the model. Calls `go_on` with the number of pairs of pods whose columns and rows are written, after each
-    /// pair and often while it writes the rows of ports.
+    /// Writes the model. Calls `go_on` after each pair of pods, and often while the rows of ports are written, with the
+    /// number of pairs whose columns and rows are written.
     fn write<E>(
         task: &Task,
         orientation: Orientation<'_>,

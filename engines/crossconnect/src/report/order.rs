@@ -11,7 +11,7 @@ const DESTINATIONS: usize = 16;
 /// Number of GPUs that are named before an ellipsis.
 const NAMED: usize = 8;
 
-/// Forms on a screen: the order of the plan, and the order of the other rule.
+/// Tables that a screen shows one at a time: the order of the plan, and the order by the other rule.
 pub(super) const FORMS: &[&str] = &["list", "other_rule"];
 
 /// Figures of one phase.
@@ -25,7 +25,7 @@ struct PhaseFigures {
     idle: usize,
 }
 
-/// An order with its size.
+/// An order of phases, with the number of pods and the number of GPUs per pod.
 struct SizedOrder<'a> {
     pods: usize,
     gpus: usize,
@@ -85,7 +85,7 @@ impl<'a> SizedOrder<'a> {
         }
     }
 
-    /// Returns a table with a row for every phase; items count from `first`.
+    /// Returns a table with a row for every phase; `first` is the item number of the first row.
     fn table(&self, all: &[PhaseFigures], first: u32) -> Table {
         let columns = vec![
             Column::counts("phase", "phase"),

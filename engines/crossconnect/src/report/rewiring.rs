@@ -18,7 +18,7 @@ pub(super) struct Ranked<'a> {
     pub scenario: &'a CrossconnectScenario,
     pub changes: &'a Changes,
     pub facts: &'a ChangeFacts,
-    /// The plan itself, with the plans that it is compared with.
+    /// The plan to rank, as the report shows it next to other plans.
     pub shown: &'a PlanBeside,
     pub beside: &'a Surroundings,
 }

@@ -54,7 +54,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     Section::new("Switches", table).context(sums(facts)).answer(answer).usual(usual)
 }
 
-/// Returns a cell with a count in the colour of its meaning; 0 is muted.
+/// Returns a table cell with a count, in the colour `tone`; a 0 is muted.
 fn counted(count: u32, tone: Tone) -> Cell {
     Cell::new(count).tone(if count > 0 { tone } else { Tone::Muted })
 }

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 #[cfg(test)]
 mod tests;
 
-/// Fraction of the circuits of every pair of pods that a gentler rollout keeps.
+/// Value of `min_pair_share` that the warning suggests: the fraction of its circuits that every pair of pods keeps.
 const GENTLER_SHARE: f64 = 0.5;
-/// Maximum number of changes for which another order is tried, which keeps the time short.
+/// Maximum number of changes for which the batches with this value are computed; a larger change would take too long.
 const MOST_CHANGES: usize = 4000;
 /// Number of pairs that are named before the rest is only counted.
 const NAMED: usize = 6;

@@ -7,7 +7,7 @@
 use crate::plan::{PhaseOrder, PhaseRule};
 
 /// Maximum number of GPUs of an order. Each phase lists a destination for every GPU, and there are as many phases as
-/// GPUs. An order therefore holds the square of this number of entries.
+/// GPUs. An order of n GPUs therefore has n² entries.
 pub const MAX_GPUS: u32 = 2048;
 
 /// Returns the GPU that GPU `n` of pod `p` sends to in phase `t` = 1..N·P, Op(p, n, t).

@@ -5,7 +5,7 @@ use lightbay_core::problem::Problems;
 use std::collections::{BTreeMap, HashMap};
 
 impl CrossconnectScenario {
-    /// Returns all problems of the scenario, including pods with more circuits than ports.
+    /// Checks the scenario, including that no pod has more circuits than ports.
     ///
     /// # Errors
     /// All problems.
@@ -340,8 +340,8 @@ impl CrossconnectScenario {
         }
     }
 
-    /// Checks degrees against ports: a pod with more circuits than ports has no assignment. Failed ports count here,
-    /// because plans then set only the circuits that the working ports can carry.
+    /// Checks degrees against ports: a pod with more circuits than ports has no assignment. Failed ports count as ports
+    /// here, because a plan leaves out circuits that the working ports cannot carry.
     fn validate_degrees(&self, problems: &mut Problems) {
         if self.is_placed() {
             return;

@@ -44,8 +44,8 @@ pub fn scratch(
     })
 }
 
-/// Returns an assignment with renamed switches that removes the fewest circuits, among names whose ports fit: an
-/// assignment problem, solved as one minimum-cost flow.
+/// Renames the switches of an assignment so that the fewest circuits are removed. A group of circuits can only move to
+/// a switch with enough ports. This assignment problem is solved as one minimum-cost flow.
 ///
 /// # Errors
 /// If the run must stop.
@@ -90,7 +90,7 @@ pub fn relabel(
     Ok(renamed)
 }
 
-/// Returns `true` if a switch has the ports for some circuits.
+/// Returns `true` if a switch has enough ports for the circuits of `cells`.
 fn fits(task: &Task, cells: &[Cell], ocs: usize) -> bool {
     let (mut a, mut b) = (task.ports_a[ocs].clone(), task.ports_b[ocs].clone());
     // Cells of a pod share its ports, so the ports are subtracted cell by cell.

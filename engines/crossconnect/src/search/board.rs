@@ -22,7 +22,7 @@ const A: usize = 0;
 /// Index of the B side of a switch.
 const B: usize = 1;
 
-/// The circuits of a task, with the switch and the port slots of each.
+/// The circuits of a task, with the switch of each circuit.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
     task: &'t Task,
@@ -30,11 +30,11 @@ pub struct Board<'t> {
     ends: Vec<[u32; 2]>,
     /// Switch of each circuit.
     at: Vec<u32>,
-    /// Position of each circuit in the slots of its two ends.
+    /// Position of each circuit in the lists of its A end and of its B end in `slots`.
     places: Vec<[u32; 2]>,
-    /// Circuits by side, switch and pod.
+    /// Lists of circuits: one for each side, switch and pod.
     slots: [Vec<Vec<u32>>; 2],
-    /// Position in `old` of the first installed circuit of each switch and pod at the A port.
+    /// Position in `old` of the first installed cell, for each switch and pod at the A port.
     old_from: Vec<u32>,
     /// For each installed cell, the pod at the B port and the number of installed circuits.
     old: Vec<(u32, u32)>,
@@ -279,8 +279,8 @@ impl<'t> Board<'t> {
         self.follow(limit, stream)
     }
 
-    /// Puts a circuit that is not placed on switch `one`, where its A port must be free. If its B port on `one` is in
-    /// use, circuits are exchanged between the two switches so that the free B port on switch `other` is used.
+    /// Places an unplaced circuit on switch `one`, where its A port must be free. If its B port on `one` is in use,
+    /// circuits are exchanged between the two switches so that the free B port on switch `other` is used.
     ///
     /// Returns `true` if all ports are used at most once afterwards; otherwise call [`Board::undo`].
     pub fn insert(

@@ -1,7 +1,7 @@
 //! Target circuits that the working ports can carry, if failed ports leave too few for all
 //! (docs/methods/crossconnect.md, section 2).
 //!
-//! A minimum-cost flow over the orientation of the whole demand keeps the maximum number of circuits. Among such
+//! A minimum-cost flow, which orients all target circuits at once, keeps the maximum number of circuits. Among such
 //! solutions, the flow distributes the losses over the pairs of pods in proportion to their targets (the s-th circuit
 //! that a pair with C circuits loses in one direction costs (2s - 1)/C). The kept circuits are then placed on the
 //! switches once, so that methods never start from a demand without a solution; a circuit that finds no place is lost
@@ -26,7 +26,7 @@ mod tests;
 
 /// Factor that scales fractional costs to integers.
 const SCALE: i64 = 1000;
-/// Maximum number of pairs with losses for which one more circuit is tried.
+/// Maximum number of pairs with lost circuits for which the search tries to restore a circuit.
 const SECOND_CHANCES: usize = 64;
 
 /// Returns the maximum number of target circuits that working ports can carry, by counting the ports of every pod and

@@ -309,8 +309,8 @@ fn children(
     }
 }
 
-/// Returns the number of removals of two parts with the circuits that they must carry; a part that consists of two
-/// switches is split for the count.
+/// Returns how many circuits two parts remove if they carry the given circuits. A part of two switches is first split
+/// into single switches, so that its removals are counted switch by switch.
 fn lost(
     task: &Task,
     halves: [(&Part<'_>, &Vec<Cell>); 2],

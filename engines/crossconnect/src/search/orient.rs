@@ -91,12 +91,13 @@ impl<'s> Preference<'s> {
         Self(None)
     }
 
-    /// Requests a solution of equal cost that is different each time.
+    /// Requests a random choice among the solutions of minimum cost.
     pub const fn random(stream: &'s mut Stream) -> Self {
         Self(Some(stream))
     }
 
-    /// Returns the weight of a unit of real cost, so that all preferences together weigh less than one circuit.
+    /// Returns the factor for the real costs, so large that all random preferences together weigh less than one
+    /// circuit.
     fn unit(&self, circuits: u64) -> i64 {
         if self.0.is_some() { TASTES * (circuits as i64 + 1) } else { 1 }
     }
@@ -106,12 +107,13 @@ impl<'s> Preference<'s> {
     }
 }
 
-/// Adds the arcs of one convex choice between `low` and `high`; the caller sends the first `low` units beforehand.
+/// Adds numbers with a convex cost to a network. Each number is the flow on parallel arcs; its lower bound is sent in
+/// advance, as supplies of the nodes.
 pub(crate) struct Choice<'n, 's> {
     network: &'n mut FlowNetwork,
     preference: Preference<'s>,
     unit: i64,
-    /// For each choice, the units that are sent beforehand, the number of its first arc, and the number after its last
+    /// For each number: the units that are sent in advance, the index of the first arc, and the index after the last
     /// arc.
     made: Vec<(u32, usize, usize)>,
 }
@@ -142,7 +144,8 @@ impl<'n, 's> Choice<'n, 's> {
         self.made.push((low, first, self.network.arcs().len()));
     }
 
-    /// Returns the entry of every choice, from which the caller reads the chosen numbers.
+    /// Returns, for every number, the units sent in advance and the range of arcs, from which [`chosen`] reads the
+    /// number.
     pub(crate) fn made(self) -> Vec<(u32, usize, usize)> {
         self.made
     }

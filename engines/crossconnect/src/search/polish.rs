@@ -71,7 +71,7 @@ fn removed_on(task: &Task, assignment: &Assignment, switches: &[usize]) -> u64 {
 }
 
 /// Returns an assignment in which the circuits of a group of switches are redistributed among these switches; `None` if
-/// that removes no fewer circuits.
+/// the redistributed circuits do not need fewer removals than before.
 fn resolved(
     task: &Task,
     assignment: &Assignment,

@@ -6,15 +6,15 @@
 //! all switches. For Latin squares, the case of one circuit per pair, Jacobson and Matthews (Journal of Combinatorial
 //! Designs 4, 1996) walk between such tables: put a circuit where there is none, take one away on each of the three
 //! lines through it, and restore the sums with four more changes at the other corners of the box that these cells span.
-//! The corner opposite to the first may become -1: the state is then *improper*, and the next step starts by repairing
-//! that cell. This walk differs in two points:
+//! The corner opposite to the new circuit may become -1: the state is then *improper*, and the next step starts by
+//! repairing that cell. This walk differs in two points:
 //!
 //! - a pair has any number of circuits and either orientation: if the circuit on the third line is reversed, the far
 //!   side of the box is reversed too, with A and B exchanged, and all sums still hold;
 //! - unused ports are circuits to a dummy pod, so every line has a fixed sum, which is the only constraint.
 //!
 //! Merging and splitting whole switches moves dozens of circuits at once. A step of this walk moves only four circuits,
-//! so a walk that prefers installed circuits reaches far fewer removals.
+//! so this walk, which prefers installed circuits, reaches far fewer removals than a search that merges switches.
 
 mod lines;
 
@@ -61,7 +61,7 @@ impl Dice {
     }
 }
 
-/// Largest change in the table of probabilities: each of eight cells changes the kept circuits by at most one.
+/// Maximum change of the number of kept circuits in one step: each of the eight cells changes it by at most one.
 const SPAN: i32 = 8;
 
 /// Probabilities of accepting a step that keeps fewer circuits.
@@ -99,13 +99,13 @@ pub(crate) struct AssignmentWalk {
     ocs_count: usize,
     /// `true` if pairs may change their orientation.
     joint: bool,
-    /// The circuits, by number. While a cell is -1, there is one circuit more than in a proper state.
+    /// Cell of every circuit. While a cell is -1, there is one circuit more than in a proper state.
     spots: Vec<Spot>,
     /// Places of every circuit in its three lists.
     places: Vec<[u32; 3]>,
     /// Lists of circuits: by A ports of (switch, pod), by B ports of (switch, pod), and by pair of pods.
     lines: [Lines; 3],
-    /// Position in `old` of the first installed circuit of each (switch, A pod).
+    /// Position in `old` of the first installed cell of each (switch, A pod).
     old_starts: Vec<u32>,
     /// For each installed cell, the pod at the B port and the number of installed circuits.
     old: Vec<(u16, u16)>,

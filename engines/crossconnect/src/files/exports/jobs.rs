@@ -35,7 +35,7 @@ pub(super) struct BoxJob {
     pub bidirectional: bool,
     /// Connections to remove.
     pub removes: Vec<Lane>,
-    /// Connections to add afterwards.
+    /// Connections to add after the removals.
     pub adds: Vec<Lane>,
     /// All connections of the device after the job, if the job writes this state instead of the changes.
     pub whole: Option<Vec<Lane>>,
@@ -82,7 +82,7 @@ impl BoxJob {
         format!("Switch {device}, {back}{name}{part}: {what}.")
     }
 
-    /// Returns the advice to an operator, in lines for a comment.
+    /// Returns advice to the operator who runs the commands, and the remarks on the plan, in lines for a comment.
     pub fn advice(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.batches > 1 {
@@ -223,14 +223,14 @@ fn all_at_once(
         .collect()
 }
 
-/// Returns the connections of a device that entries give; entries with the action `gone` are omitted.
+/// Returns the connections of a device for all circuits except those whose entry has the action `gone`.
 fn state(changes: &Changes, device: &Device, gone: Action) -> Vec<Lane> {
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
     listed.filter(|entry| entry.action != gone).flat_map(|entry| device.lanes(ends(entry))).collect()
 }
 
-/// Returns `true` if ports of the panel of a device are reserved for others.
+/// Returns `true` if a device's panel has reserved ports, which other users may use.
 fn has_reserved(scenario: &CrossconnectScenario, device: &Device) -> bool {
     scenario.panel(device.ocs).is_some_and(|panel| panel.ports.iter().any(|port| port.reserved))
 }
@@ -259,7 +259,7 @@ fn referred<'a>(changes: &'a Changes, batch: &'a Batch, ocs: u32) -> impl Iterat
     references.filter_map(move |reference| listed?.cross_connects.get(reference.entry as usize))
 }
 
-/// Returns a circuit by the panel numbers of its ports.
+/// Returns the panel numbers of both ports of a circuit.
 const fn ends(entry: &Entry) -> Ends {
     Ends { a: entry.switch_port_a, b: entry.switch_port_b }
 }

@@ -1,5 +1,5 @@
-//! Commands for switches from a plan of another kind whose circuits have ports: the same files as for a scenario that
-//! is created from that plan.
+//! Commands for switches from a plan of another kind, if that plan assigns ports to its circuits. The files are the
+//! same as if a `crossconnect` scenario were created from that plan, solved and exported.
 
 use super::{entry, formats, port_map, run_sheet};
 use crate::Crossconnect;
@@ -30,7 +30,8 @@ pub fn exporters() -> Vec<FormatInfo> {
 /// Returns the files, in one of [`exporters`], for the change from the installed circuits to the circuits of a plan.
 ///
 /// # Errors
-/// Circuits without ports, switches other than the installed ones, and every problem of the format.
+/// Circuits without ports, installed circuits that the switches of the plan cannot hold, and every problem of the
+/// format.
 pub fn export(
     name: &str,
     matrix: &CircuitMatrix,

@@ -14,10 +14,10 @@ pub const NAME: &str = "ocp_ocs";
 /// Description of the format.
 pub const HELP: &str = "gNMI requests for the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
 
-/// Name of a connection by its ports, if the switch has no other names.
+/// Default template for the name of a connection, from the names of its input and output port.
 pub const CONNECTION_NAME: &str = "{input}_{output}";
 
-/// Names of the modules, which the draft may change, and of connections by their ports.
+/// Names of the YANG modules, which may change while the model is a draft, and the template for names of connections.
 #[derive(Clone, Debug)]
 pub(super) struct Modules {
     pub connections: String,
@@ -110,7 +110,7 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
     text
 }
 
-/// Writes an object of lists as indented JSON; each entry has the effect of its list.
+/// Writes a JSON object of lists, indented. All lines of a list are marked with the effect that is given with the list.
 fn object(text: &mut Script, lists: &[(&str, LineSort, Value)]) {
     text.push(LineSort::Other, "{");
     for (at, (name, sort, list)) in lists.iter().enumerate() {

@@ -22,7 +22,7 @@ const WIDTH: f64 = 1120.0;
 const MARGIN: f64 = 30.0;
 /// Width of one state.
 const COLUMN: f64 = (WIDTH - 3.0 * MARGIN) / 2.0;
-/// Maximum number of pods whose circuits fit.
+/// Maximum number of pods for which the circuits of all pairs are drawn.
 const MOST_PODS: usize = 64;
 /// Maximum number of pods whose cells have room for counts.
 const COUNTED_PODS: usize = 32;
@@ -45,7 +45,7 @@ struct Counts {
     removed: u64,
 }
 
-/// One of the numbers of circuits of [`Counts`].
+/// Function that returns a number of circuits from [`Counts`].
 type CountOf = fn(Counts) -> u64;
 
 impl Counts {

@@ -14,9 +14,10 @@ use lightbay_formats::graph::Value;
 /// Ending of the name of the list.
 pub const ENDING: &str = ".ports.csv";
 
-/// The columns. `panel` is the panel number of the port, or its number among the ports of all pods on its side of the
-/// switch, from 1; `ingress` and `egress` are its names in commands, empty if the port cannot be that end of a
-/// connection. The last columns are the names of switch and port and the text on the panel.
+/// The columns. `panel` is the panel number of the port; without a panel, the ports on each side of the switch are
+/// numbered from 1 in order of the pods. `ingress` and `egress` are the names of the port in commands; `ingress` is
+/// empty if light cannot enter at the port, `egress` if light cannot leave there. The last columns are the names of
+/// switch and port and the text on the panel.
 pub const COLUMNS: [&str; 12] = [
     "switch",
     "ocs_id",
@@ -77,8 +78,9 @@ pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: 
     table.into_text()
 }
 
-/// Returns a text that names a circuit in a comment on its command: `A 1.0 (r0p1, port 2 of side A) to B 3.0 (r0p3,
-/// port 4 of side B)`, or with numbers of the panel `port 2 (leaf-a Ethernet0) to port 5 (leaf-b Ethernet8)`.
+/// Returns a text that names a circuit in the comment on a command: `A 1.0 (r0p1, port 2 of side A) to B 3.0 (r0p3,
+/// port 4 of side B)`, or, if the panel has its own port numbers, `port 2 (leaf-a Ethernet0) to port 5 (leaf-b
+/// Ethernet8)`.
 pub(super) fn label(scenario: &CrossconnectScenario, ocs: u32, entry: &Entry) -> String {
     ends(scenario, ocs, entry).join(" to ")
 }

@@ -178,8 +178,9 @@ fn percent(key: &str) -> String {
     key.bytes().map(encoded).collect()
 }
 
-/// Returns a JSON patch with one operation per line. A patch adds a value only to a parent that exists, so a connection
-/// is an empty object first, and a switch without connections gets the table first: SONiC does not keep an empty table.
+/// Returns a JSON patch with one operation per line. A patch can add a value only to an existing parent. The patch
+/// therefore adds each connection as an empty object before it adds the fields. If the switch has no connections, the
+/// patch first adds the table, because SONiC does not keep an empty table.
 fn patch(removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>], starts_empty: bool) -> Script {
     // RFC 6901, section 3: `~` and `/` have escapes in the steps of a path.
     let path = |id: &str| format!("/{TABLE}/{}", id.replace('~', "~0").replace('/', "~1"));

@@ -1,4 +1,4 @@
-//! Scenarios from plans that set circuits: their parameters, and how the scenario is created.
+//! Creates scenarios from plans that set circuits, and lists the parameters for this.
 
 use super::{SwitchHall, install, placed, return_to, scenario};
 use crate::Crossconnect;
@@ -20,7 +20,7 @@ const FROM: &str = "from";
 const INSTALLED_FROM: &str = "installed_from";
 /// Parameter that names the plan whose ports the target circuits get.
 const RETURNS_TO: &str = "returns_to";
-/// Parameter that keeps circuits at their switch and ports.
+/// Parameter that keeps the target circuits at the switch and ports that they have in the plan.
 const KEEP_PORTS: &str = "keep_ports";
 /// Name of the parameter for the layer whose circuits become the target.
 const LAYER: &str = "from_layer";

@@ -31,7 +31,7 @@ pub(super) struct Connections<'a> {
     scenario: &'a CrossconnectScenario,
     /// Connections of every switch, in the order of the files.
     switches: Vec<Vec<Listed>>,
-    /// Position of each connection of every switch by its two ports.
+    /// For every switch, the position in `switches` of the connection that joins two ports.
     seen: Vec<HashMap<[(Side, u32); 2], usize>>,
 }
 
@@ -42,14 +42,14 @@ pub(super) struct FoundCircuits {
     pub strays: Vec<Stray>,
     /// Lines about the stray connections.
     pub lines: Vec<String>,
-    /// Remarks on switches whose ports may be numbered differently.
+    /// Remarks on switches whose files may number the ports differently from the scenario.
     pub doubts: Vec<String>,
     /// Connections that lack the reverse direction of their circuit and share no port with a circuit.
     pub half: usize,
 }
 
-/// Circuits of one switch that the connections may make, with the listed directions and the positions of their
-/// connections.
+/// Possible circuits of one switch; for each circuit, the directions that are listed and the positions of the
+/// connections that carry them.
 type Candidates = BTreeMap<Ends, Vec<(Way, usize)>>;
 
 impl<'a> Connections<'a> {
@@ -151,8 +151,8 @@ impl<'a> Connections<'a> {
         found
     }
 
-    /// Returns candidates that share no port; target circuits are preferred, then candidates listed first. Marks their
-    /// ports as taken.
+    /// Returns circuits from the candidates so that no two share a port; target circuits are preferred, then circuits
+    /// listed first. Marks their ports as taken.
     fn free_of_each_other(
         &self,
         ocs: u32,

@@ -72,8 +72,8 @@ pub(super) fn of<'a>(
     problems.into_result(assigned)
 }
 
-/// Returns the switch that a file name identifies: by the longest name of a switch that it contains, or by the number
-/// after `ocs-`. `None` if it identifies no switch.
+/// Returns the switch that a file name identifies: the switch whose name the file name contains (the longest such
+/// name), or the switch with the number after `ocs-`. `None` if the file name identifies no switch.
 fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
     let named = |panel: &Panel| {
         let name = file_stem(&panel.name);

@@ -23,7 +23,7 @@ const LIMITS: Limits = Limits { content_bytes: 64 << 20, line_bytes: 1 << 16, ro
 ///
 /// # Errors
 /// No scenario among the files or several, and every problem of the files. With `strict`, every assumption is a problem
-/// too, and so is `strict` itself for a format that never needs assumptions.
+/// too; `strict` is refused for a format that never needs assumptions.
 pub(crate) fn import(
     format: &str,
     inputs: &[format::Input],

@@ -7,8 +7,8 @@ use lightbay_highs::conflict::{Conflict, Party, Sides, sentence};
 use std::collections::BTreeMap;
 
 /// Returns the constraints that no solution can satisfy together. `conflict` is the conflict that the solver found in
-/// the model. The conflict is not needed if the circuits of a pair of pods fit no switches, or if the ports do not
-/// suffice in total.
+/// the model. Two simpler reasons are found without a conflict: a pair of pods whose circuits do not fit the switches
+/// that both pods are connected to, and too few ports in total.
 pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&Conflict>) -> String {
     let circuits: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let switches = task.ocs_count;

@@ -3,7 +3,7 @@
 use super::components::ChangeComponents;
 use super::traffic::Traffic;
 
-/// Rule for the number of components that are in progress at the same time, because they are too large for one batch.
+/// Rule for components that are too large for one batch: how many of them may be in progress at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
     /// As many components as the limits on dark circuits allow.
@@ -23,8 +23,8 @@ enum Stage {
     Done,
 }
 
-/// Returns the changes of each batch, as numbers of changes. The batches respect the limits if this heuristic finds
-/// such batches.
+/// Returns, for each batch, the indices of its changes in `work`. The batches respect the limits if this heuristic
+/// finds such batches.
 pub(super) fn pack(work: &ChangeComponents, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
     let mut packer = Packer {
         work,

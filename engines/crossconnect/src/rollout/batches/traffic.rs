@@ -20,7 +20,7 @@ struct Count {
     live: u32,
     /// Minimum number of live circuits that the limits allow.
     floor: u32,
-    /// Circuits that do not change, or that can be added before any removal.
+    /// Number of circuits that do not change or can be added before any removal.
     kept: u32,
 }
 
@@ -145,8 +145,8 @@ impl Traffic {
         [a, b, pair, Some(&mut self.all)]
     }
 
-    /// Counts a removal; returns the number of circuits by which the total, the pods and the pair of the circuit are
-    /// below their limits; 0 if the limits hold.
+    /// Subtracts a removed circuit from the live circuits. Returns how many live circuits are missing to the limits,
+    /// summed over both pods, their pair and the total; 0 if all limits hold.
     pub(super) fn take(&mut self, change: &Change) -> u32 {
         if change.forced {
             return 0;
@@ -160,7 +160,7 @@ impl Traffic {
         missed
     }
 
-    /// Counts an addition, or undoes a removal.
+    /// Adds a circuit to the live circuits, because it was added or its removal is undone.
     pub(super) fn give(&mut self, change: &Change) {
         if change.forced {
             return;

@@ -16,7 +16,8 @@ use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 
-/// Maximum number of target pairs times switches of the model; a larger model would take more than a few seconds.
+/// Maximum size of the model: number of pairs with target circuits times number of switches. A larger model would take
+/// more than a few seconds.
 const MOST_CELLS: usize = 20_000;
 /// Maximum number of nodes of the solver's tree search: loading a scenario must not take long.
 const NODES: i32 = 1000;

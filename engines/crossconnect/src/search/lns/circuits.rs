@@ -3,8 +3,9 @@
 //!
 //! All new circuits and a random fraction of the kept circuits are free, which means that the program chooses their
 //! places. Fixed circuits occupy their ports and their part of the demand. The remaining circuits fit in few places, so
-//! the exact model is small although it covers all switches and both orientations. The fraction grows after tries that
-//! are solved to optimality without an improvement, and shrinks after a try that is not.
+//! the exact model is small although it covers all switches and both orientations. The fraction grows after a try that
+//! is solved to optimality without an improvement, and shrinks after a try that the solver did not finish, or if the
+//! model is too large for a try.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
@@ -43,7 +44,7 @@ const MOST_COLUMNS: usize = 800;
 /// solved in time.
 const GROWTH: f64 = 1.1;
 
-/// Minimum fraction of the kept circuits to free: of some hundred circuits a few are free, so that they can be
+/// Minimum fraction of the kept circuits to free: of several hundred circuits, a few are then free and can be
 /// exchanged.
 const LEAST: f64 = 0.01;
 

@@ -209,11 +209,11 @@ fn switches<'r>(
     problems.into_result(found)
 }
 
-/// Number of a port on its panel, and its index within the pod, if the pod states one.
+/// Number of a port on its panel, and its index within the pod if the port name at the pod is a number.
 type NumberedPort = (u32, Option<u32>);
 
-/// Returns the index of every port within pod and side: the index that the pod states, if it states every index from 0
-/// once; otherwise counted in order of the panel numbers.
+/// Returns, for every port, its index within pod and side. If the port names at the pod are the numbers 0, 1, 2, …,
+/// each once, these are the indices; otherwise the ports are counted in order of their panel numbers.
 fn indices(listed: &BTreeMap<u32, Row>) -> HashMap<u32, u32> {
     let mut groups: HashMap<(&str, Option<Side>), Vec<NumberedPort>> = HashMap::new();
     for (&number, row) in listed.iter().filter(|(_, row)| !row.reserved) {

@@ -34,7 +34,8 @@ impl CableForm {
         }
     }
 
-    /// Returns the form of a header in lower case; `None` if this is not the header of a list of cables.
+    /// Returns the form whose columns a header has; `None` if the header belongs to no list of cables. Column names are
+    /// in lower case.
     pub fn of(header: &[&str]) -> Option<Self> {
         [Self::Plain, Self::NetBox, Self::Ocdai].into_iter().find(|form| {
             let (columns, roles) = form.columns();
@@ -91,7 +92,8 @@ pub(super) fn read(
     Ok((rows, lines))
 }
 
-/// Returns the cables to a switch, and the numbers of other cables and of management cables.
+/// Returns the cables between pods and switches, and how many cables are omitted: first cables that end at no switch,
+/// then management cables.
 fn cables(
     file: &HallFile<'_>,
     form: CableForm,
