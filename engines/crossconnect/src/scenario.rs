@@ -247,7 +247,7 @@ record! {
 }
 
 record! {
-    /// A family of random instances: every switch has a random permutation of the pods installed, and exchanges that
+    /// A family of random instances: a random permutation of the pods is installed on every switch, and exchanges that
     /// keep the degrees change a fraction of the circuits.
     #[derive(Copy, Eq, Hash)]
     pub struct Family {

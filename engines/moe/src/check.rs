@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 pub mod code {
     /// A number of the plan is not finite.
     pub const SCHEMA: &str = "schema";
-    /// The layers of the plan are not the layers of the stage with the most layers, in order.
+    /// The plan does not list exactly the layers of the stage with the most layers, in order.
     pub const LAYERS: &str = "layers";
     /// The demand does not follow from the trace.
     pub const DEMAND: &str = "demand";
@@ -58,7 +58,8 @@ pub mod code {
     pub const ITERATION: &str = "iteration";
     /// A cost is wrong.
     pub const COST: &str = "cost";
-    /// The claimed bound is above the highest bound that the method can prove, or covers other plans.
+    /// The claimed bound is above the highest bound that the method can prove, or is claimed for plans that the
+    /// method's bound does not cover.
     pub const BOUND: &str = "bound";
     /// The plan contradicts its method, policy or routing.
     pub const METHOD: &str = "method";
@@ -66,7 +67,7 @@ pub mod code {
     pub const METRICS: &str = "metrics";
 }
 
-/// Claims of a plan that are not part of its result.
+/// Claims of a plan file outside its `result`.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionEnvelope<'a> {
     /// Name of the method.
@@ -79,11 +80,11 @@ pub struct RegionEnvelope<'a> {
     pub bound: Option<f64>,
     /// Plans that the bound covers; `None` if it covers all plans.
     pub bound_covers: Option<&'a str>,
-    /// Metrics that the envelope states.
+    /// Metrics that the plan file states.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Maximum relative difference between two bounds that the gaps of two solvers can cause.
+/// Relative difference up to which two bounds count as equal, because each solver stops at a small gap.
 const ALIKE: f64 = 1e-7;
 
 /// Compares a figure with its exact value, up to rounding.

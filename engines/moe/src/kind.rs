@@ -1,4 +1,4 @@
-//! The kind `moe`: ties scenario, result and checker to the contract of the core.
+//! The kind `moe`: connects scenario, result and checker to the traits of `lightbay_core`.
 
 mod listed;
 pub(crate) mod metrics;

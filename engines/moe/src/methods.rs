@@ -16,7 +16,7 @@ use lightbay_core::method::Method;
 use lightbay_core::param::Params;
 use std::sync::Arc;
 
-/// Name of the method that gives the bound.
+/// Name of the method whose iteration time is a bound for every network: all NICs of a server count as one NIC.
 pub const POOLED: &str = "pooled";
 
 /// Returns the settings of the predictions of a method.

@@ -138,14 +138,14 @@ record! {
         pub scatter_ms: f64 = any(),
         /// Time of the exchange inside the servers, which overlaps the exchange between servers.
         pub local_ms: f64 = any(),
-        /// Total time of all steps, divided into chunks.
+        /// Time of the all-to-all, whose data is sent in pieces so that the steps overlap.
         pub all_to_all_ms: f64 = any(),
     }
 }
 
 impl AllToAll {
-    /// Returns these times with the total for `chunks` pieces: the exchanges between and inside servers overlap, and
-    /// gathering and scattering each add the time of one piece.
+    /// Returns these times with the time of the all-to-all if its data is sent in `chunks` pieces: the exchanges
+    /// between and inside servers overlap, and gathering and scattering each add the time of one piece.
     #[must_use]
     pub fn totalled(self, chunks: f64) -> Self {
         let exchange = self.step3_ocs_ms.max(self.step3_eps_ms).max(self.local_ms);

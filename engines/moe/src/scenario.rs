@@ -119,7 +119,8 @@ impl Default for PlacementRoom {
 record! {
     /// The cluster that the regions are part of.
     pub struct MoeCluster {
-        /// Number of servers of the cluster. If the model changes, it grows to a whole number of replicas.
+        /// Number of servers of the cluster. If the model changes, this number is raised to the next whole number of
+        /// replicas of the model.
         pub servers: u32 = within(1..=i64::from(MAX_SERVERS)),
         /// Time to change circuits.
         pub reconfiguration_delay_ms: f64 = within(0.0..=MAX_MS).unit("ms"),
@@ -154,7 +155,7 @@ pub enum NoPackets {
     Failed {
         /// The server.
         server: u32,
-        /// `true` if its optical NICs have failed too.
+        /// `true` if the optical NICs of the server have failed too.
         all: bool,
     },
 }

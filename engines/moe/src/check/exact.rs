@@ -2,9 +2,11 @@
 //! program.
 //!
 //! An exchange can end by time T if some circuits and rates over packet switches carry all bytes by then. With `u =
-//! 1/T` this condition is linear: `C_ij B + x_ij >= D_ij u`, where the ports of a server limit its circuits `C`, and
-//! the total rate of its packet-switched NICs limits its rates `x`. The largest u bounds all plans, including plans
-//! with strict routing. For a bound on strict routing alone, a binary variable marks the pairs with circuits.
+//! 1/T` this condition is linear: `C_ij B + x_ij >= D_ij u`, for the demand `D` in bytes and the rate `B` of a circuit.
+//! The ports of a server limit its circuits `C`, and the total rate of its packet-switched NICs limits its rates `x`.
+//! The largest u bounds all plans, including plans with strict routing, in which pairs with circuits send nothing over
+//! packet switches. A bound for strict routing alone uses a binary variable for each pair, which is 1 if the pair has
+//! circuits.
 
 use super::demand::Dispatch;
 use super::fabrics::least_on_circuits;

@@ -6,7 +6,7 @@ use super::sizes::Sizes;
 use super::{Findings, code};
 use crate::plan::{AllToAll, FabricKind, LayerPlan};
 
-/// Ports of a server that TopoOpt gives to expert parallelism.
+/// Number of ports of a server that TopoOpt gives to expert parallelism.
 pub(super) const PATCHED: f64 = 6.0;
 
 /// Checks a layer of a network without regional circuits: the layer has no circuits and no routes, and its times follow

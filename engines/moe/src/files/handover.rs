@@ -37,7 +37,7 @@ fn name(server: u32) -> String {
     format!("server {server}")
 }
 
-/// Returns the circuits between the servers in a layer, which are the circuits of its combine.
+/// Returns the circuits between the servers that the combine of a layer uses.
 pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatrix> {
     let servers = scenario.region.servers;
     Some(CircuitMatrix {
@@ -53,8 +53,8 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
     })
 }
 
-/// Returns the single switch of the region, which can join any two ports; a NIC has port `server * optical NICs + place
-/// of the NIC`.
+/// Returns the single switch of the region, which can join any two ports. The NIC with index `i` among the `n` optical
+/// NICs of server `s` has port `s * n + i`.
 fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
     let region = &scenario.region;
     let place = |nic: u32| region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0) as u32;
@@ -118,8 +118,7 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     Graph { nodes, switches, links, left_out }
 }
 
-/// Returns the bytes between the servers in one dispatch of a layer. The places are the servers of [`graph`], with the
-/// same names.
+/// Returns the bytes between the servers in one dispatch of a layer. The servers have the same names as in [`graph`].
 pub fn traffic(layer: &LayerPlan) -> TrafficMatrix {
     let rows = (0u32..).zip(&layer.demand_bytes);
     let entries = rows.flat_map(|(from, row)| (0u32..).zip(row).map(move |(to, bytes)| (from, to, *bytes)));

@@ -279,7 +279,8 @@ fn scenario(
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
 }
 
-/// Converts a text to an assumption that can be set with `model=` if the text contains `(model=)`.
+/// Converts a text to an assumption of the import. If the text contains `(model=)`, the user can replace the assumption
+/// by setting `model=`.
 pub(super) fn assumption(text: String) -> Assumed {
     let set_with = if text.contains("(model=)") { "model=" } else { "" };
     Assumed { set_with: set_with.to_owned(), ..Assumed::fact(text) }

@@ -1,7 +1,7 @@
 //! Tables of a plan: cross-connects of the region's switch, and bytes over packet switches.
 //!
-//! The switch of a region can join any two of its ports. A NIC is connected to port `server * optical NICs + place of
-//! the NIC + 1`.
+//! The switch of a region can join any two of its ports. The NIC with index `i` among the `n` optical NICs of server
+//! `s` is connected to port `s * n + i + 1`.
 
 use crate::Moe;
 use crate::plan::{CircuitAction, FabricKind, MoeResult, RegionCircuit, RoutePath};

@@ -61,9 +61,9 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Reports plans with the circuits of the other searches, and plans with strict routing. Local search considers only
-/// the exchange between servers. If links inside servers are slow, circuits and routes with a longer exchange can have
-/// a shorter all-to-all.
+/// Reports plans with the circuits of Algorithm 1, and plans with strict routing. Local search minimises only the
+/// exchange between servers. If links inside servers are slow, circuits and routes with a longer exchange can still
+/// have a shorter all-to-all.
 fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let greedy = [BlockedRule::Continue, BlockedRule::Printed].map(CircuitSearch::Greedy);
     for rule in [RoutingRule::Spill, RoutingRule::Strict] {

@@ -66,7 +66,8 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Finds better circuits for every layer; returns the lower bounds on their times (step 3).
+/// Finds better circuits for every layer. Returns, for each layer, a lower bound on the time of the exchange between
+/// servers on any circuits.
 pub(super) fn improve(
     stage: &mut StageModel,
     nodes: u32,

@@ -139,7 +139,7 @@ pub(super) fn predict(
     Ok(())
 }
 
-/// Reports the plan of a policy, or of the cheapest schedule.
+/// Reports the plan for a policy; for [`SwitchPolicy::Exact`], this is the plan of the cheapest schedule.
 pub(super) fn hand_over(
     stage: &StageModel,
     policy: SwitchPolicy,

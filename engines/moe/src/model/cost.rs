@@ -4,7 +4,8 @@ use crate::plan::{CostPlan, FabricKind};
 use crate::scenario::{MoeScenario, PriceList, PriceRow};
 
 /// Returns the cost of a NIC that is connected to three tiers of packet switches, $: six transceivers, three fibres and
-/// five ports; a copper cable can replace the first fibre with its two transceivers.
+/// five ports; with copper cables, one cable takes the place of the first fibre and of the two transceivers at its
+/// ends.
 fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
     let ports = 5.0 * row.eps_port_usd;
     if prices.copper_links {

@@ -64,8 +64,8 @@ impl LayerDemand {
         })
     }
 
-    /// Computes the demand if all ranks send the same fractions of their tokens to the experts, which is a matrix of
-    /// rank one.
+    /// Computes the demand if all ranks send the same fractions of their tokens to the experts. This demand is a matrix
+    /// of rank one.
     pub fn by_shares(scenario: &MoeScenario, shares: &[f64]) -> Self {
         let shape = scenario.shape();
         let all = shape.copies() * shape.token_bytes();

@@ -54,8 +54,8 @@ const HALVINGS: usize = 60;
 /// known lower bound. A circuit serves one other server, so with few ports most servers depend on the packet switches.
 /// `None` if there are no packet switches and the ports do not suffice.
 ///
-/// The bytes to each other server are split into pieces of at most `T B`; in time T, `k` circuits carry the `k` largest
-/// pieces.
+/// In time T, one circuit of rate B carries at most `T B` bytes. The bytes to each other server are therefore split
+/// into pieces of at most `T B`, and `k` circuits carry the `k` largest pieces.
 fn least_of_server(server: usize, bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<f64> {
     let ports = rates.optical[server] as usize;
     let total: f64 = bytes.iter().sum();

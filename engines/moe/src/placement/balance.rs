@@ -16,8 +16,8 @@ const EVEN: f64 = 1.000_5;
 /// Maximum number of tried moves. The limit is on the work and not on the time, so that equal loads give equal
 /// placements.
 const MOST_TRIED: usize = 400_000;
-/// Initial and final threshold, relative to the square of the mean load of a rank: the initial one allows exchanges of
-/// whole experts, the final one only rounding.
+/// Initial and final threshold, relative to the square of the mean load of a rank. The initial threshold accepts
+/// exchanges of whole experts; the final threshold accepts only increases by rounding.
 const WIDTHS: [f64; 2] = [2e-3, 1e-8];
 /// Seed of the random stream; it is fixed, so that equal loads give equal placements.
 const SEED: u64 = 0x6261_6c61;
@@ -73,9 +73,10 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
     if after.busiest() <= before.busiest() { best.1 } else { slots.to_vec() }
 }
 
-/// Returns a lower bound on the load of the busiest rank relative to the mean. The load of the busiest rank is at least
-/// the mean, and at least the largest load per replica when each redundant slot in turn has gone to the expert with the
-/// largest load per replica. Without replicas, the rank of the heaviest expert also holds other experts.
+/// Returns a lower bound on the load of the busiest rank divided by the mean load of a rank. The busiest rank has at
+/// least the mean load. It also has at least the largest load per replica after each redundant slot was given, one by
+/// one, to the expert whose load per replica is then the largest. Without redundant slots, the lightest experts that
+/// must share a rank with the heaviest expert are added to its load.
 pub fn least_imbalance(shape: &PlacementShape, load: &[f64]) -> f64 {
     let mean = load.iter().sum::<f64>() / shape.ranks.max(1) as f64;
     if mean <= 0.0 {

@@ -1,9 +1,10 @@
 //! Chooses the placement of experts together with the circuits of a region (docs/methods/moe.md, section 11, step 3).
 //!
 //! It starts from the placement of EPLB with balanced loads and improves circuits and placement in turn until neither
-//! improves: circuits by local search for the demand of the placement, then slots for the exchange on these circuits.
-//! No rank gets more load than the busiest rank of EPLB, nor more than [`SLACK`] times the mean if such a balance is
-//! possible. Groups of experts stay on one server if EPLB keeps them there.
+//! improves: circuits by local search for the demand of the placement, then the placement by moves of experts that
+//! shorten the exchange on these circuits. No rank gets more load than the busiest rank of EPLB, nor more than
+//! [`SLACK`] times the mean if such a balance is possible. Groups of experts stay on one server if EPLB keeps them
+//! there.
 
 use super::balance::balanced;
 use super::eplb::{eplb, groups, of_groups};
@@ -20,7 +21,7 @@ const TOLERANCE: f64 = 1e-9;
 const SLACK: f64 = 1.003;
 /// Maximum number of rounds of circuits and placement; every round except the last shortens the exchange.
 const MOST_TURNS: usize = 12;
-/// Maximum number of moves that are timed in one layer.
+/// Maximum number of moves in one layer for which the time of the exchange is computed.
 const MOST_TRIED: u64 = 200_000;
 /// Maximum number of expert shares that are summed for these moves: a few seconds of work in a layer of hundreds of
 /// experts.
@@ -52,7 +53,7 @@ struct PlacementBoard<'a> {
     /// Maximum bytes of a rank in EPLB's own placement. This is the limit for moves of groups, because EPLB packs the
     /// ranks after such a move.
     most_packed: f64,
-    /// Maximum number of moves that are timed.
+    /// Maximum number of moves for which the time of the exchange is computed.
     most_tried: u64,
     tried: u64,
 }
@@ -60,7 +61,8 @@ struct PlacementBoard<'a> {
 /// Time of the slowest server in an exchange, and the sum of squared times over all servers.
 type ExchangeTimes = (f64, f64);
 
-/// Returns the expert in every slot of the placement, and the number of moves that were timed.
+/// Returns the expert in every slot of the placement, and the number of moves for which the time of the exchange was
+/// computed.
 pub fn joint(layer: PlacedLayer<'_>) -> (Vec<u32>, u64) {
     let mut board = PlacementBoard::of(layer);
     let mut best = board.slots.clone();

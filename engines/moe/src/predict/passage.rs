@@ -1,4 +1,4 @@
-//! Fit of the transition matrix from layer to layer: equation (1) as sums of products.
+//! Fit of the transition matrix from layer to layer: equation (1) of the mFabric paper, written as sums of products.
 //!
 //! Matrices are stored by column: entry `j * n + i` is the fraction of the tokens of expert j that go to expert i of
 //! the next layer. With `A = sum w X X' + ridge I` and `B = sum w Y X' + ridge/N` the objective is `tr(P A P') - 2 tr(B

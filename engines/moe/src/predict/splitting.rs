@@ -72,7 +72,8 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     MOST_STEPS
 }
 
-/// Returns the penalty rho, between the smallest eigenvalue of A, which is at least the ridge, and the second largest.
+/// Returns the penalty rho: the geometric mean of the ridge, which is a lower bound on the eigenvalues of A, and the
+/// second largest eigenvalue of A.
 fn penalty(problem: &PassageProblem) -> f64 {
     // The direction of the largest eigenvalue converges in a few steps for any rho, so rho is chosen for the other
     // directions.

@@ -21,7 +21,7 @@ const NAMES: f64 = 150.0;
 const ROW: f64 = 26.0;
 /// Number of rows into which the micro-batch is divided, so that its exchanges are distinguishable.
 const STRIPS: u32 = 4;
-/// Number of steps between the marks on the time axis of a strip.
+/// Number of intervals into which marks divide the time axis of a row.
 const MARKS: u32 = 8;
 
 const BODY: Font = Font::plain(11.0);

@@ -21,7 +21,7 @@ record! {
 }
 
 impl FailedNic {
-    /// Reads NICs such as `s3:1, s0:7`; `none` and an empty text are no NICs.
+    /// Reads NICs such as `s3:1, s0:7`; `none` and an empty text give an empty list.
     ///
     /// # Errors
     /// The first part that does not name a NIC.
@@ -85,8 +85,8 @@ impl MoeRegion {
         self.no_packets().or_else(failed)
     }
 
-    /// Returns the reason why packet switches carry nothing for the first such server; `None` if there is no such
-    /// server.
+    /// Returns the reason why packet switches carry nothing for a server, for the first server to which this applies;
+    /// `None` if packet switches can carry bytes for every server.
     pub fn first_without_packets(&self) -> Option<NoPackets> {
         (0..self.servers).find_map(|server| self.no_packets_at(server))
     }

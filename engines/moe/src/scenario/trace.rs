@@ -178,8 +178,8 @@ impl MoeScenario {
         }
     }
 
-    /// Converts counts to a history. All rows are scaled by one factor so that the ranks send the number of copies of
-    /// the model.
+    /// Converts counts to a history. All rows are scaled by one factor, so that the ranks send as many token copies as
+    /// the fields of the model imply.
     fn counted(&self, trace: &CountedTrace, iteration: u32, before: u32) -> GateHistory {
         let shape = self.shape();
         let (experts, ranks) = (shape.experts as usize, shape.ep as usize);

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const MAX_WORK: u64 = 1 << 26;
 
 impl MoeScenario {
-    /// Returns all problems of the scenario.
+    /// Checks the scenario.
     ///
     /// # Errors
     /// All problems.

@@ -119,7 +119,8 @@ fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
     })
 }
 
-/// Returns the exchanges and charged changes of circuits by layer, and the number of changes that are not charged.
+/// Returns, for each layer, its exchanges and the circuit changes whose stall counts; and the number of changes whose
+/// stall the policy does not count.
 fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32) {
     let mut steps = vec![LayerSteps::default(); stage.layers()];
     // A micro-batch starts with the circuits of the last exchange of the previous micro-batch.

@@ -15,7 +15,7 @@ pub enum SwitchPolicy {
     Reuse,
     /// Predicted circuits are set during attention, and refined while the experts compute if that saves time.
     Copilot,
-    /// For each layer, the cheaper of two choices: the own circuits of the layer after a stall, or the circuits of the
+    /// For each layer, the cheaper of two choices: the layer's own circuits after a stall, or the circuits of the
     /// previous layer for the dispatch.
     Best,
     /// The cheapest choice of circuits and changes over all layers together.
@@ -50,7 +50,7 @@ impl SwitchPolicy {
 /// Circuits for every exchange, with the cost of their changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSchedule {
-    /// Number of the candidate circuits, by layer and exchange.
+    /// Index of the circuits among the candidates of the stage, by layer and exchange.
     pub used: Vec<[usize; 4]>,
     /// If true, the circuits of every dispatch are set after the gate, even if they are already installed, as in the
     /// simulations of the paper.
@@ -75,7 +75,8 @@ impl SwitchSchedule {
         cost
     }
 
-    /// Returns the number of the candidate circuits of an exchange; `None` if the layer or the exchange does not exist.
+    /// Returns the index of the circuits of an exchange among the candidates of the stage; `None` if the layer or the
+    /// exchange does not exist.
     pub fn candidate(&self, layer: usize, phase: LayerPhase) -> Option<usize> {
         let at = LayerPhase::EXCHANGES.iter().position(|known| *known == phase)?;
         Some(self.used.get(layer)?[at])
@@ -155,9 +156,9 @@ fn hidden_by_experts(stage: &StageModel) -> f64 {
     (stage.delay_ms() - stage.times.expert_ms).max(0.0)
 }
 
-/// Returns the circuits of the four exchanges of a layer: predicted circuits for the dispatch; for the combine, the own
-/// circuits of the layer if they save time; for the backward pass, the own circuits or, in the last layer, the circuits
-/// of the combine.
+/// Returns the circuits of the four exchanges of a layer: predicted circuits for the dispatch; for the combine, the
+/// layer's own circuits if they save time; for the backward pass, the layer's own circuits or, in the last layer, the
+/// circuits of the combine.
 fn predicted(stage: &StageModel, layer: usize, own: usize) -> [usize; 4] {
     // Without a prediction, the dispatch uses the layer's own circuits.
     let predicted = stage.predicted.get(layer).copied().unwrap_or(own);

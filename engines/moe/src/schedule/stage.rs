@@ -42,11 +42,11 @@ pub struct StageModel {
     pub expert_loads: Vec<Vec<f64>>,
     /// Use of packet switches by pairs with circuits.
     pub rule: RoutingRule,
-    /// Circuits that can be set. Stages that differ only in times share these candidates, because they are large.
+    /// Circuits that can be set. Stages that differ only in times share the candidates, which need much memory.
     pub candidates: Vec<Arc<CircuitCandidate>>,
-    /// Number of the candidate for the demand of each layer.
+    /// Index, among the candidates, of the circuits for the demand of each layer.
     pub own: Vec<usize>,
-    /// Number of the candidate for the predicted demand of each layer, if there are predictions.
+    /// Index, among the candidates, of the circuits for the predicted demand of each layer; empty without predictions.
     pub predicted: Vec<usize>,
 }
 
@@ -94,7 +94,8 @@ impl StageModel {
     }
 
     /// Adds circuits that are known once the demand of layer `after` is known, or in advance if `after` is `None`;
-    /// returns the number of the candidate. Circuits that already are a candidate are not added again.
+    /// returns the index of these circuits among the candidates. Circuits that already are a candidate are not added
+    /// again.
     ///
     /// # Errors
     /// A pair of servers with bytes in some layer and without a path.
@@ -176,7 +177,7 @@ impl StageModel {
         self.scenario.cluster.reconfiguration_delay_ms
     }
 
-    /// Returns the stall for a change that has a window, ms.
+    /// Returns the stall of a change, ms: the part of the delay that the phase of the window does not hide.
     pub fn stall_ms(&self, window: HidingWindow) -> f64 {
         (self.delay_ms() - window.length_ms).max(0.0)
     }

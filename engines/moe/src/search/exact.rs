@@ -1,9 +1,10 @@
 //! The best circuits for one exchange, by an integer program (docs/methods/moe.md, section 6).
 //!
-//! A bisection on the time would test at each step if some circuits and spill rates carry all bytes by a time T. With
-//! `u = 1/T`, this condition is linear in circuits, spill rates and `u` together, so one program that maximises `u`
-//! replaces all steps: `x_ij + C_ij B >= D_ij u`, where the rates `x` of each row and column sum to at most the rate of
-//! the packet-switched NICs of a server, and the circuits `C` fit the ports.
+//! An exchange can end by time T if some circuits, and some rates over packet switches, carry all bytes by then. With
+//! `u = 1/T`, this condition is linear in circuits, rates and `u` together: `x_ij + C_ij B >= D_ij u`, for the demand
+//! `D` in bytes and the rate `B` of a circuit. The rates `x` of each row and column sum to at most the rate of the
+//! packet-switched NICs of a server, and the circuits `C` fit the ports. One program that maximises `u` therefore finds
+//! the shortest time, without a bisection on T.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};

@@ -1,9 +1,11 @@
-//! Time of the exchange between servers (step 3), server by server (docs/methods/moe.md, section 4).
+//! Time of the exchange between servers, which is step 3 of an all-to-all, server by server (docs/methods/moe.md,
+//! section 4).
 //!
 //! A server finishes when it has sent and received its last byte. Bytes of a pair beyond its circuits spill to the
-//! packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B T) <= E T`, where
-//! E is the rate of the working packet-switched NICs of the server: the root of a decreasing, convex, piecewise linear function. Newton's method from 0 reaches it exactly from below, with
-//! one step per piece that it crosses.
+//! packet switches, so the time of a row `D` of the demand is the smallest T with `sum_j max(0, D_j - C_j B T) <= E T`,
+//! where C are the circuits, B is the rate of a circuit, and E is the rate of the working packet-switched NICs of the
+//! server. This T is the root of a decreasing, convex, piecewise linear function. Newton's method from 0 reaches the
+//! root exactly from below, with one step per linear piece that it crosses.
 
 use super::circuits::CircuitCounts;
 use crate::model::demand::LayerDemand;

@@ -1,8 +1,9 @@
 //! NICs of the circuits of a region, spread over the NUMA nodes of every server (docs/methods/moe.md, section 7).
 //!
 //! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs left.
-//! Both ends choose independently. Failed NICs hold no circuits. If most working NICs of a server are on one node, as
-//! few circuits as possible use this node beyond the half of their pair.
+//! Both ends choose independently. Failed NICs hold no circuits. If most working NICs of a server are on one node, some
+//! pairs must use this node for more than half of their circuits; the number of such additional circuits is as small as
+//! possible.
 
 use super::circuits::CircuitCounts;
 use crate::plan::{CircuitAction, RegionCircuit};
@@ -90,8 +91,9 @@ impl NodeUse {
     }
 }
 
-/// Returns the minimum number of circuits of a server that must exceed the half of their pair: each pair needs half of
-/// its circuits, rounded down, on each NUMA node, but the node with fewer working NICs may have too few for all pairs.
+/// Returns the minimum number of circuits of a server that must use the NUMA node with more working NICs beyond the
+/// half of their pair. Each pair should have half of its circuits, rounded down, on each node, but the node with fewer
+/// working NICs may have too few for all pairs.
 fn excess(region: &MoeRegion, circuits: &CircuitCounts, server: usize) -> u16 {
     let halves: u16 = circuits.row(server).iter().map(|count| count / 2).sum();
     let working = region.optical_of(server as u32);
@@ -101,7 +103,7 @@ fn excess(region: &MoeRegion, circuits: &CircuitCounts, server: usize) -> u16 {
 }
 
 /// Returns the circuits with their NICs. Old circuits keep their NICs as far as the NUMA nodes stay balanced; `None` if
-/// the other circuits then have no NICs.
+/// the NICs that are left do not suffice for the new circuits.
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
     let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);

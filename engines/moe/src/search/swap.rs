@@ -191,8 +191,8 @@ fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
     moves
 }
 
-/// A move with its result: the maximum time of all servers, and the change of the sum of squared times of the servers
-/// that the move changes.
+/// A move with its result: the time of the slowest server after the move, and the change of the sum of squared times.
+/// The sum is over the servers that the move changes.
 #[derive(Clone, Copy)]
 struct Tried {
     change: CircuitMove,
