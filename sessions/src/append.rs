@@ -11,8 +11,8 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file of lines that is open for appending. A lock prevents other lightbay processes from writing to the file
-/// meanwhile.
+/// A file of lines that is open for appending. While the file is open, a lock prevents other lightbay processes from
+/// writing to it.
 #[derive(Debug)]
 pub struct LineFile {
     path: PathBuf,

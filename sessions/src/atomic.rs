@@ -18,7 +18,7 @@ mod tests;
 /// Start and end of the name of an unfinished file; a file with such a name that no process writes may be deleted.
 const TEMPORARY: (&str, &str) = (".lightbay-", ".tmp");
 
-/// Permissions of a file that others may read, before the umask.
+/// Permissions of a file that other users may read; the umask then removes some of them.
 const PUBLIC_MODE: u32 = 0o666;
 
 /// Treatment of an existing file.

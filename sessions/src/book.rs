@@ -45,7 +45,7 @@ pub struct FinalPlan {
     pub others: Vec<PlanId>,
 }
 
-/// Assigns plan numbers. Cheap, and safe to call from any thread.
+/// Assigns plan numbers. All methods are fast and can be called from any thread.
 #[derive(Debug, Default)]
 pub struct PlanBook {
     pages: Mutex<Pages>,
@@ -109,9 +109,9 @@ impl PlanBook {
         plan
     }
 
-    /// Returns the number of a run's final plan. A run ends with the best plan that it reported, with its final status,
-    /// so this is the number of its last plan. If an earlier run ended with an equal plan, returns the number of the
-    /// earlier plan.
+    /// Returns the number of a run's final plan. The final plan is the last plan that the run reported, now with the
+    /// final status, so it keeps the number of that plan. If an earlier run ended with an equal plan, returns the
+    /// number of the earlier plan.
     pub fn conclude(&self, run: RunId, content: &SharedPlan) -> FinalPlan {
         if let Some(known) = self.pages().concluded.get(&run) {
             return known.clone();

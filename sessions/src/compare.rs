@@ -34,7 +34,8 @@ pub struct ComparedPlan<'a> {
     pub standing: &'a Standing,
     /// Knobs of the plan's scenario, with their values.
     pub knobs: &'a [(String, ParamValue)],
-    /// The problem that the plan's method solves, if it differs from the problem of the objective.
+    /// Description of the problem that the plan's method solves, if the method does not optimise the objective of its
+    /// kind.
     pub other_question: Option<&'a str>,
     /// Differences between the scenarios of this plan and of the first plan, other than knobs; `None` for the first
     /// plan.
@@ -88,7 +89,7 @@ pub enum Verdict {
     Worse,
     /// The figures are equal within the tolerance.
     Tie,
-    /// The figures differ, and the figure has no better direction.
+    /// The figures differ, but neither a larger nor a smaller value counts as better.
     Different,
 }
 
@@ -115,7 +116,7 @@ pub struct MetricChange {
     pub verdict: Verdict,
 }
 
-/// A figure of all plans.
+/// A figure, with its value in every plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// Name with unit.
@@ -130,7 +131,7 @@ pub struct Figure {
     pub changes: Vec<Option<MetricChange>>,
 }
 
-/// What is proven about a plan, in words.
+/// Proven bounds and gaps of a plan, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proof {
     /// Trust in the bound whose gap is listed: `verified` or `claimed`, followed by `in part` if the bound covers only

@@ -180,7 +180,7 @@ impl SessionError {
     }
 }
 
-/// Returns the folder that contains a file; the working folder for a bare name.
+/// Returns the folder that contains a file; the working folder for a file name without a folder.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

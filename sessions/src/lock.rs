@@ -1,7 +1,8 @@
 //! One writer per session, enforced by a lock that the system releases when its process ends for any reason.
 //!
-//! The lock is on the file `lock`; the content of the file (process and host) is only shown to a second user. A file
-//! left by a dead process is therefore not a lock: the next process to open the session locks it and rewrites it.
+//! The lock is on the file `lock`; the content of the file (process and host) is only shown to a user who opens the
+//! session in a second process. A file left by a dead process is therefore not a lock: the next process to open the
+//! session locks it and rewrites it.
 
 use crate::error::SessionError;
 use crate::private;

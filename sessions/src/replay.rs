@@ -20,7 +20,7 @@ pub struct ReplayLimits {
     /// Maximum number of progress records (points of curves); longer logs are thinned evenly over the length of each
     /// curve. Bounds that differ from the previous bound are counted separately, up to the same number.
     pub progress: usize,
-    /// Maximum number of lines of a solver's log of each run, the newest ones.
+    /// Maximum number of lines of the solver's log that are kept for each run; the newest lines are kept.
     pub lines: usize,
 }
 

@@ -260,7 +260,7 @@ pub(crate) fn write_scenario(folder: &Path, scenario: &Value) -> Result<(), Sess
     private_write(&path, &bytes)
 }
 
-/// Refuses a file of another version; accepts a file whose version is unknown.
+/// Refuses a file whose schema version this program does not read; accepts a file whose version is unknown.
 fn check_version(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
     match file::schema_of(bytes) {
         Some(found) if found != SCHEMA => Err(SessionError::broken(

@@ -22,7 +22,8 @@ enum Sort {
     Series(String),
     /// Lines of a solver's log: not a curve, but thinned in the same way.
     Line,
-    /// Objective values of candidates whose plans are not built yet; the plans follow with a number.
+    /// Objective values of candidates whose plans are not built yet; an event with a plan number follows when the plan
+    /// is built.
     Unchecked,
 }
 

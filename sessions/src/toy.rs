@@ -62,7 +62,7 @@ impl Kind for Toy {
     }
 }
 
-/// The draft of a plan of the scenario `size`.
+/// Returns an unchecked plan of a toy scenario of this size.
 pub(crate) fn draft(size: i64, value: f64, filler: String) -> Plan<Toy> {
     let scenario = Scenario::<Toy>::new("toy box".to_owned(), ToyScenario { size });
     let sha256 = scenario.sha256().unwrap();

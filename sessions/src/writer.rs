@@ -257,8 +257,8 @@ impl SessionWriter {
         self.shared.wake.notify_one();
     }
 
-    /// Saves `session.toml` within a second; of several requests, only the newest content is written. Sets the date of
-    /// the file.
+    /// Saves `session.toml` within a second; of several requests, only the newest content is written. Sets the time of
+    /// the last save in the file to now.
     pub fn save_session(&self, file: &SessionFile) {
         let file = SessionFile { updated_at: self.shared.clock.date(), ..file.clone() };
         self.put(file.to_bytes().into(), |inbox| &mut inbox.session);
@@ -328,8 +328,8 @@ impl SessionWriter {
         answer.recv_timeout(within).unwrap_or_else(|_| Err("the disk does not answer".to_owned()))
     }
 
-    /// Writes all pending data and ends the writer. The session is free for other processes when its [`Session`] is
-    /// dropped too.
+    /// Writes all pending data and ends the writer. The session stays locked for other processes until its [`Session`]
+    /// is dropped too.
     ///
     /// # Errors
     /// Returns a message if something could not be written and is lost.

@@ -12,7 +12,7 @@ pub struct Apart {
     pub fields: Vec<(String, [String; 2])>,
     /// Differences of the origin of the scenarios, with both values as text.
     pub origin: Vec<(String, [String; 2])>,
-    /// `true` if the methods see no difference between the scenarios.
+    /// `true` if methods solve the same problem for both scenarios, despite these differences.
     pub is_same_question: bool,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
 /// Text of a field that a scenario does not have.
 const ABSENT: &str = "-";
 
-/// One part of the differences between scenarios.
+/// Type of a difference between scenarios: in the fields of the problem, or in the origin.
 #[derive(Clone, Copy)]
 enum FieldPart {
     Fields,

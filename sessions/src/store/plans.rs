@@ -1,5 +1,5 @@
-//! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB if the reader accepts the
-//! compressed file.
+//! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB. A plan stays uncompressed if
+//! the reader would refuse the compressed file.
 
 use crate::atomic::private_write;
 use crate::book::PlanId;
@@ -19,8 +19,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Plans above this size are compressed, unless the reader would refuse the number of values in a file of the
-/// compressed size.
+/// Plans above this size are compressed. A plan stays uncompressed if it has more values than the reader accepts in a
+/// file of the compressed size.
 pub const COMPRESS_ABOVE_BYTES: usize = 16 << 20;
 
 /// A plan file of a session.
