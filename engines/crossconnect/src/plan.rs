@@ -69,7 +69,7 @@ record! {
         pub switch_port_a: u32 = index(),
         /// Pod at the B port.
         pub pod_b: u32 = index(),
-        /// Index of the B port within its pod and switch, from 0 (of the A ports if the wiring is `single_sided`).
+        /// Index of the B port within its pod and switch, from 0; an index of A ports if the wiring is `single_sided`.
         pub port_b_index: u32 = index(),
         /// Number of the B port on its side of the panel, from 1; ports are numbered in order of the pods.
         pub switch_port_b: u32 = index(),

@@ -65,7 +65,8 @@ record! {
         /// Circuits that are set on the switches now.
         pub installed: Installed = any().or(Installed::default()),
         /// Connections on the switches that make no circuit, as switches report them. The plan deletes these
-        /// connections before it adds circuits; it keeps a connection that is one direction of a circuit that it adds.
+        /// connections before it adds circuits, but keeps a connection that already is one direction of an added
+        /// circuit.
         pub strays: Vec<Stray> = list(),
         /// The target circuits at their switch and ports, if they are given port by port; methods then choose only the
         /// order of the changes. They are the circuits of `logical_circuits` and circuits of a pod to itself, which
@@ -232,11 +233,11 @@ impl FieldType for Placed {
 record! {
     /// Limits on the change: circuits that must stay in service while a batch is under way.
     ///
-    /// A circuit is dark from the batch that removes it up to and including the batch that adds its successor. The
-    /// circuits that a pod, or a pair of pods, lacks are counted from the smaller of its old and its new number of
-    /// circuits, so circuits that the plan removes for good do not count as lacking. Without limits, a change is made
-    /// in one batch, unless that cuts off a pair of pods or removes more than half of a pod's circuits. To force a
-    /// single batch, set a limit that is never reached.
+    /// A circuit is dark from the batch that removes it up to and including the batch that adds the circuit that
+    /// replaces it. The circuits that a pod, or a pair of pods, lacks are counted from the smaller of its old and its
+    /// new number of circuits, so circuits that the plan removes for good do not count as lacking. Without limits, a
+    /// change is made in one batch, unless that cuts off a pair of pods or removes more than half of a pod's circuits.
+    /// To force a single batch, set a limit that is never reached.
     #[derive(Copy)]
     pub struct Rollout {
         /// Maximum number of circuits that a pod may lack during a batch; 0: no limit.

@@ -50,7 +50,7 @@ pub mod code {
     pub const BYTES: &str = "bytes";
     /// A time of an all-to-all does not follow from the routes.
     pub const TIMES: &str = "all_to_all";
-    /// The events are not the phases of a layer in their order.
+    /// The events do not list the phases of a layer in their order.
     pub const TIMELINE: &str = "timeline";
     /// A change of circuits is missing, or its stall is wrong.
     pub const CHANGE: &str = "reconfiguration";

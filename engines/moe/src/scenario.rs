@@ -91,7 +91,7 @@ record! {
         pub eps_total_gbps: Option<f64> = within(0.0..=MAX_RATE).unit("Gb/s"),
         /// Rate between the GPUs of a server, per GPU and direction.
         pub nvlink_gbytes_per_s: f64 = within(1e-3..=MAX_RATE).unit("GB/s"),
-        /// Number of pieces of an all-to-all, whose steps overlap.
+        /// Number of pieces into which the data of an all-to-all is split, so that its steps overlap.
         pub pipeline_chunks: u32 = within(1..=1 << 16),
         /// NICs that have failed; no circuit and no packet uses them.
         pub failed_nics: Vec<FailedNic> = list(),

@@ -1,4 +1,4 @@
-//! `session.toml`: the subject of a session and its state when it was last used.
+//! `session.toml`: the kind and name of a session's scenario, and the state of the session when it was last used.
 
 use crate::book::PlanId;
 use crate::error::SessionError;

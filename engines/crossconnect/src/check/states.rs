@@ -6,8 +6,8 @@ use crate::plan::Action;
 use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Number of circuits of an unordered pair of pods: before the change (without circuits at failed ports), after it, and
-/// in the target.
+/// Numbers of circuits of an unordered pair of pods: before the change (without circuits at failed ports), after the
+/// change, and in the target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PairCircuits {
     pub old: u64,

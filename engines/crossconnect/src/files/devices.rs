@@ -21,16 +21,16 @@ pub mod template;
 use crate::scenario::{CrossconnectScenario, Side, Stray, StrayEnd, Wiring};
 use lightbay_core::problem::Problem;
 
-/// A circuit by the panel numbers of its ports, which count from 1.
+/// A circuit, given by the panel numbers of its ports, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ends {
     /// Number of the A port.
     pub a: u32,
-    /// Number of the B port; of another A port if the wiring is `single_sided`.
+    /// Number of the B port, or of the second A port if the wiring is `single_sided`.
     pub b: u32,
 }
 
-/// A connection of a device, by the device's own port numbers.
+/// A connection of a device, given by the device's own port numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lane {
     /// Number of the ingress port.

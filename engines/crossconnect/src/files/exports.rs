@@ -302,8 +302,8 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     Ok(files)
 }
 
-/// Returns a text with the hashes of the plan and of the plan from which its scenario was created; `None` if both are
-/// unknown.
+/// Returns a text with two hashes, as far as they are known: of the plan, and of the plan from which the scenario was
+/// created. `None` if neither is known.
 fn origin(subject: &Subject<'_>) -> Option<String> {
     let own = subject.sha256.map(|sha256| format!("Plan content SHA-256 {sha256}"));
     let from = subject.scenario.derived_from.as_ref();

@@ -68,7 +68,7 @@ pub struct Imported {
     pub assumed: Vec<String>,
 }
 
-/// A connection that a file lists, by the names of its ports.
+/// A connection that a file lists, given by the names of its ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Connection {
     /// Line or key in the file.

@@ -195,7 +195,7 @@ pub fn merged(cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
     all
 }
 
-/// Returns the circuits of one assignment that another one does not have.
+/// Returns the circuits of one assignment that another assignment does not have.
 fn without(all: &Assignment, some: &Assignment) -> Assignment {
     let less = |(ocs, cells): (usize, &Vec<Cell>)| {
         let taken = some.ocs.get(ocs).map_or(&[][..], Vec::as_slice);

@@ -76,7 +76,7 @@ const REPORTED: u64 = 1024;
 const ASKED: usize = 1024;
 
 impl ExactProgram {
-    /// Creates the model of a few switches, without stop checks because it takes little time.
+    /// Creates the model of a few switches. This takes little time, so the function needs no stop checks.
     pub fn new(task: &Task, orientation: Orientation<'_>) -> Self {
         match Self::write(task, orientation, |_| Ok::<(), Infallible>(())) {
             Ok(program) => program,

@@ -186,8 +186,8 @@ fn sentence(number: usize, figures: &PhaseFigures) -> Phrase {
         .muted(format!(": GPU {}{dots}", named.join(" ")))
 }
 
-/// Returns the senders and receivers of a phase by its number, counted from 1; higher numbers mean the phases of the
-/// other rule.
+/// Returns the senders and receivers of the phase with this number, counted from 1. The phases of the other rule have
+/// the numbers after the last phase of the plan.
 pub(super) fn detail(order: &PhaseOrder, item: u32) -> Result<Section, Unavailable> {
     let phases = order.phases.len() as u32;
     let (sized, number) = if item > phases {

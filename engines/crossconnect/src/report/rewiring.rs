@@ -24,8 +24,8 @@ pub(super) struct Ranked<'a> {
 }
 
 impl Ranked<'_> {
-    /// Returns the bound that is drawn with the removals: the bound that the header shows (a verified one, if any bound
-    /// is verified), but at least the bound from counting pairs of pods.
+    /// Returns the bound that is drawn with the removals: the larger of the bound in the header, which is a verified
+    /// bound if there is one, and the bound from counting pairs of pods.
     fn bound(&self) -> f64 {
         let counting = self.changes.totals.lower_bound_removed_circuits as f64;
         self.drawn().map_or(counting, |bound| bound.value.max(counting))

@@ -54,7 +54,7 @@ impl PanelPort {
     }
 }
 
-/// Returns the problem of a name for use in tables, file names and lists; `None` if the name is valid.
+/// Checks a name that is used in tables, file names and lists; returns the problem, or `None` if the name is valid.
 pub(crate) fn wrong_name(name: &str) -> Option<String> {
     let sign = name.chars().find(|c| c.is_control() || matches!(c, ',' | ':' | ';' | '"' | '/' | '\\'));
     if let Some(sign) = sign {

@@ -15,7 +15,8 @@ mod tests;
 const EXAMPLE: &str = "crossconnect-example";
 /// Beginning of the names of the random family.
 const FAMILY: &str = "crossconnect-";
-/// Maximum number of circuits of a random instance, so that no name requires more memory than is available.
+/// Maximum number of circuits of a random instance. The name of an instance gives its size; names of larger instances
+/// are unknown, because they could require more memory than is available.
 const MAX_FAMILY_CIRCUITS: usize = 1 << 16;
 
 /// The listed scenarios, smallest first; other members of the random family can be named too.

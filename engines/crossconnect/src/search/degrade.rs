@@ -4,8 +4,8 @@
 //! A minimum-cost flow, which orients all target circuits at once, keeps the maximum number of circuits. Among such
 //! solutions, the flow distributes the losses over the pairs of pods in proportion to their targets (the s-th circuit
 //! that a pair with C circuits loses in one direction costs (2s - 1)/C). The kept circuits are then placed on the
-//! switches once, so that methods never start from a demand without a solution; a circuit that finds no place is lost
-//! too.
+//! switches as a test, so that methods never start from a demand without a solution; a circuit that cannot be placed is
+//! lost too.
 
 use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};
@@ -29,8 +29,8 @@ const SCALE: i64 = 1000;
 /// Maximum number of pairs with lost circuits for which the search tries to restore a circuit.
 const SECOND_CHANCES: usize = 64;
 
-/// Returns the maximum number of target circuits that working ports can carry, by counting the ports of every pod and
-/// of every switch.
+/// Returns an upper bound on the number of target circuits that the working ports can carry, from counting the ports of
+/// every pod and of every switch.
 pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
     // Ports by pod, and by switch and side.

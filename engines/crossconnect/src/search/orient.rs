@@ -151,7 +151,7 @@ impl<'n, 's> Choice<'n, 's> {
     }
 }
 
-/// Returns the chosen numbers of units, one per choice.
+/// Returns the numbers of a [`Choice`], read from the flow on their arcs.
 pub(crate) fn chosen<'f>(made: &'f [(u32, usize, usize)], flow: &'f [i64]) -> impl Iterator<Item = u32> + 'f {
     made.iter().map(|&(low, first, last)| low + flow[first..last].iter().sum::<i64>() as u32)
 }

@@ -61,7 +61,8 @@ impl Dice {
     }
 }
 
-/// Maximum change of the number of kept circuits in one step: each of the eight cells changes it by at most one.
+/// Maximum change of the number of kept circuits in one step: each of the eight cells changes this number by at most
+/// one.
 const SPAN: i32 = 8;
 
 /// Probabilities of accepting a step that keeps fewer circuits.

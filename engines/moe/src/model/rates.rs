@@ -26,7 +26,7 @@ pub struct RegionRates {
     pub eps_nic: f64,
     /// Rate between the GPUs of a server, per GPU and direction, bytes/ms.
     pub nvlink: f64,
-    /// Number of pieces of an all-to-all, whose steps overlap.
+    /// Number of pieces into which the data of an all-to-all is split, so that its steps overlap.
     pub chunks: f64,
 }
 

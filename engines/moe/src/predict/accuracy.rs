@@ -47,7 +47,7 @@ impl Predictor {
 /// Means of accuracy over predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Accuracy {
-    /// Fraction of the 1, 2 and 4 busiest experts that are among the same number of predicted busiest experts.
+    /// For k = 1, 2 and 4: fraction of the k busiest experts that are among the k experts predicted to be busiest.
     pub top: [f64; 3],
     /// Sum of the absolute differences of all shares.
     pub l1: f64,

@@ -1,4 +1,4 @@
-//! Demand of a layer with its circuits, NICs by NUMA node, and all layers.
+//! Sections on the demand and circuits of a layer, on its NICs by NUMA node, and on all layers.
 
 use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::plan::{CircuitAction, LayerPlan, MoeResult, RegionCircuit};

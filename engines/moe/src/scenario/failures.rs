@@ -85,8 +85,8 @@ impl MoeRegion {
         self.no_packets().or_else(failed)
     }
 
-    /// Returns the reason why packet switches carry nothing for a server, for the first server to which this applies;
-    /// `None` if packet switches can carry bytes for every server.
+    /// Finds the first server whose bytes packet switches cannot carry, and returns the reason; `None` if packet
+    /// switches can carry bytes of every server.
     pub fn first_without_packets(&self) -> Option<NoPackets> {
         (0..self.servers).find_map(|server| self.no_packets_at(server))
     }

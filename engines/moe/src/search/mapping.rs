@@ -91,9 +91,8 @@ impl NodeUse {
     }
 }
 
-/// Returns the minimum number of circuits of a server that must use the NUMA node with more working NICs beyond the
-/// half of their pair. Each pair should have half of its circuits, rounded down, on each node, but the node with fewer
-/// working NICs may have too few for all pairs.
+/// Returns how many circuits of a server must use another NUMA node than intended. Half of the circuits of each pair,
+/// rounded down, should use each node, but the node with fewer working NICs may have too few of them.
 fn excess(region: &MoeRegion, circuits: &CircuitCounts, server: usize) -> u16 {
     let halves: u16 = circuits.row(server).iter().map(|count| count / 2).sum();
     let working = region.optical_of(server as u32);

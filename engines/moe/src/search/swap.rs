@@ -1,10 +1,10 @@
-//! Local search on the time of the exchange: it adds or splits a circuit, moves one end of a circuit, or exchanges two
-//! circuits (docs/methods/moe.md, section 5).
+//! Local search on the time of the exchange: it adds a circuit, moves one end of a circuit, replaces a circuit by two
+//! circuits to servers with free ports, or exchanges the ends of two circuits (docs/methods/moe.md, section 5).
 //!
-//! Only a move at the slowest server can shorten the exchange, so no other moves are tried. A move is timed only at the
-//! servers that it changes. The best move of a round is made. Moves that keep the time but reduce the sum of the
-//! squared times of the servers that they change are also made, so that the search does not end if several servers are
-//! equally slow.
+//! Only a move at the slowest server can shorten the exchange, so no other moves are tried. After a move, the times are
+//! computed again only for the servers that the move changes. The best move of a round is made. Moves that keep the
+//! time but reduce the sum of the squared times of the servers that they change are also made, so that the search does
+//! not end if several servers are equally slow.
 
 use super::circuits::CircuitCounts;
 use super::exchange::Exchange;
@@ -17,8 +17,8 @@ use rand::seq::SliceRandom;
 /// circuit.
 const TOLERANCE: f64 = 1e-9;
 
-/// Number of timed moves after which no further search from random circuits starts. The limit is on the work and not on
-/// the time, so that equal demands give equal circuits.
+/// Number of evaluated moves after which no further search from random circuits starts. The limit is on the work and
+/// not on the time, so that equal demands give equal circuits.
 const DRAWN: u64 = 1000;
 /// Maximum number of random starts: with few servers, starts may have no moves, and [`DRAWN`] alone would not end the
 /// search.
@@ -64,7 +64,7 @@ impl CircuitMove {
 /// Statistics of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwapWork {
-    /// Number of moves that were timed.
+    /// Number of moves that were evaluated.
     pub tried: u64,
     /// Number of moves that were made.
     pub made: u64,
@@ -95,7 +95,7 @@ pub fn even(ports: &[u32]) -> CircuitCounts {
     CircuitCounts::of(ports, &circulant(ports.len(), degree))
 }
 
-/// Improves random circuits, which are the same in every run, until [`DRAWN`] moves were timed.
+/// Improves random circuits, which are the same in every run, until [`DRAWN`] moves were evaluated.
 fn drawn(exchange: &Exchange, ports: &[u32], best: &mut CircuitCounts, work: &mut SwapWork) {
     let end = work.tried + DRAWN;
     // A fixed stream: equal demands give equal circuits.
@@ -226,7 +226,7 @@ impl SwapSearch<'_> {
         true
     }
 
-    /// Times a move, and stores the move in `best` if its result is better than the best so far.
+    /// Evaluates a move, and stores the move in `best` if its result is better than the best result so far.
     fn attempt(&mut self, change: CircuitMove, now: f64, best: &mut Option<Tried>) {
         self.work.tried += 1;
         // Later moves must beat the best one so far.

@@ -42,7 +42,8 @@ pub(super) struct BoxJob {
     /// `true` if the device has no connection before the job. Always `false` for a device with reserved ports, because
     /// such ports may hold connections of other users.
     pub starts_empty: bool,
-    /// Text for every connection: its circuit by pod, side, index and panel port, safe for a comment.
+    /// For every connection, a text for comments that names the circuit of the connection: pod, side, index and panel
+    /// port of both ends.
     pub labels: Rc<HashMap<Lane, String>>,
     /// Remarks on the plan, safe for a comment.
     remarks: Rc<Vec<String>>,
@@ -235,8 +236,8 @@ fn has_reserved(scenario: &CrossconnectScenario, device: &Device) -> bool {
     scenario.panel(device.ocs).is_some_and(|panel| panel.ports.iter().any(|port| port.reserved))
 }
 
-/// Returns a label for every connection of a device: its circuit by pod, side, index and panel port, or a note that the
-/// connection makes no circuit.
+/// Returns a label for every connection of a device. The label names the circuit (pod, side, index and panel port of
+/// both ends), or notes that the connection makes no circuit.
 fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -> HashMap<Lane, String> {
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);

@@ -65,7 +65,7 @@ impl Counts {
         self.kept + self.added
     }
 
-    /// Returns the fill that shows the change of the circuits of a pair of pods.
+    /// Returns the fill that shows how the circuits of a pair of pods change.
     const fn fill(self) -> Fill {
         if self.after() > self.before() {
             ADDED

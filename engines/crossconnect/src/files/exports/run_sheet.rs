@@ -22,7 +22,7 @@ pub(super) const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the
 const COMMANDS: &str = "commands";
 /// Value for a run sheet without commands.
 const NONE: &str = "none";
-/// Name of the parameter for the form, and its values.
+/// Name and values of the parameter that chooses the form of the run sheet.
 const FORM: &str = "form";
 const FORMS: [&str; 2] = ["markdown", "html"];
 /// Maximum number of pairs of pods that a step lists.

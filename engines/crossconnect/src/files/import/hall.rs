@@ -35,7 +35,7 @@ mod tests;
 
 /// Name of the format of port maps.
 pub(crate) const PORT_MAP: &str = "port_map";
-/// Name of the format of all tables of a fabric.
+/// Name of the format that reads all tables of a fabric.
 pub(crate) const HALL: &str = "hall";
 
 /// Maximum size of a table, in bytes.

@@ -8,7 +8,7 @@ use super::traffic::Traffic;
 pub(super) enum Care {
     /// As many components as the limits on dark circuits allow.
     Eager,
-    /// Only one component, so that circuits that other components have removed and not yet replaced do not block it.
+    /// Only one component; circuits that other components have removed but not yet replaced then cannot block it.
     OneAtATime,
 }
 

@@ -145,8 +145,8 @@ impl Traffic {
         [a, b, pair, Some(&mut self.all)]
     }
 
-    /// Subtracts a removed circuit from the live circuits. Returns how many live circuits are missing to the limits,
-    /// summed over both pods, their pair and the total; 0 if all limits hold.
+    /// Subtracts a removed circuit from the live circuits. Returns the number of live circuits that are missing for the
+    /// limits, summed over both pods, their pair and the total; 0 if all limits hold.
     pub(super) fn take(&mut self, change: &Change) -> u32 {
         if change.forced {
             return 0;
@@ -160,7 +160,7 @@ impl Traffic {
         missed
     }
 
-    /// Adds a circuit to the live circuits, because it was added or its removal is undone.
+    /// Counts a circuit as live again, after its addition or when its removal is undone.
     pub(super) fn give(&mut self, change: &Change) {
         if change.forced {
             return;

@@ -1,4 +1,4 @@
-//! Ports that a solution of a degraded task leaves free for circuits that count as lost.
+//! Uses ports that a solution leaves free, after failures, for target circuits that count as lost.
 //!
 //! The lost circuits are chosen before circuits are placed on switches, so a search may leave ports free at both ends
 //! of a lost circuit. Such a plan could set more circuits. The lost circuit is therefore added to the plan, and removed

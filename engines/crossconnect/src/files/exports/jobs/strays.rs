@@ -1,6 +1,6 @@
 //! Stray connections, which make no circuit. The first batch deletes them before their ports are used. A stray
-//! connection that is one direction of a circuit that the plan sets up stays if no other connection shares an end with
-//! it; only the missing direction is then set up.
+//! connection may be one direction of a circuit that the plan sets up. If no other connection shares a port with the
+//! stray connection, it stays, and only the missing direction is set up.
 
 use super::{BoxJob, ends};
 use crate::files::devices::{Device, Lane, panel_number};
