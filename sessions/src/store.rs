@@ -62,7 +62,7 @@ impl Store {
         Self { folder: folder.into() }
     }
 
-    /// Creates the store of a user whose data is in `folder`: the sessions are in the subfolder as in
+    /// Creates the store of a user whose data is in `folder`: the sessions are in the same subfolder as in
     /// [`crate::Places::sessions`].
     pub fn of_data(folder: &Path) -> Self {
         Self::at(folder.join(SESSIONS_FOLDER))

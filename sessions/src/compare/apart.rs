@@ -1,4 +1,5 @@
-//! Scenarios that differ in more than the varied knobs: every difference by name, and plans that are not ranked.
+//! Plans whose scenarios differ in more than the varied knobs: names every difference, and decides which plans are not
+//! ranked.
 
 use super::{ComparedPlan, Scope, SettingDifference};
 use lightbay_core::param::ParamValue;

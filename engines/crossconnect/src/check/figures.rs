@@ -13,7 +13,7 @@ use lightbay_core::kind::{Depth, Sense};
 /// Plans that a bound covers if it was proven for one fixed orientation.
 const SAME_ORIENTATION: &str = "plans with the orientation that was chosen first";
 
-/// Checks that every number of the envelope is finite.
+/// Checks that objective, bound and metrics of the plan file are finite.
 pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {

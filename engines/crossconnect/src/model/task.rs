@@ -1,4 +1,4 @@
-//! The normal form that methods solve, without failed ports and pinned circuits.
+//! The normal form of a scenario that methods solve: without failed ports and pinned circuits.
 //!
 //! Its ports are the working ports that no pinned circuit uses; its target and installed circuits do not contain pinned
 //! circuits. Solutions of the task become an [`Assignment`] of the whole scenario by [`Task::assignment`].

@@ -60,7 +60,7 @@ impl Default for AnnealSettings {
 /// Factor by which a round is longer than the previous one; all earlier rounds together cost half as much as a round.
 pub const GROWTH: u64 = 3;
 
-/// Steps between two temperatures and two stop checks: well under 5 ms.
+/// Number of steps between two changes of the temperature, and between two stop checks: well under 5 ms of work.
 const SLICE: u64 = 4096;
 
 /// One chain of the annealing: a walk and the best state that it has reached.

@@ -107,13 +107,13 @@ impl<'s> Preference<'s> {
     }
 }
 
-/// Adds numbers with a convex cost to a network. Each number is the flow on parallel arcs; its lower bound is sent in
-/// advance, as supplies of the nodes.
+/// Adds integer variables with convex costs to a network. The value of a variable is the flow on parallel arcs; the
+/// lower bound of the variable is sent in advance, as supplies of the nodes.
 pub(crate) struct Choice<'n, 's> {
     network: &'n mut FlowNetwork,
     preference: Preference<'s>,
     unit: i64,
-    /// For each number: the units that are sent in advance, the index of the first arc, and the index after the last
+    /// For each variable: the units that are sent in advance, the index of the first arc, and the index after the last
     /// arc.
     made: Vec<(u32, usize, usize)>,
 }
@@ -144,14 +144,14 @@ impl<'n, 's> Choice<'n, 's> {
         self.made.push((low, first, self.network.arcs().len()));
     }
 
-    /// Returns, for every number, the units sent in advance and the range of arcs, from which [`chosen`] reads the
-    /// number.
+    /// Returns, for every variable, the units sent in advance and the range of arcs, from which [`chosen`] computes the
+    /// value.
     pub(crate) fn made(self) -> Vec<(u32, usize, usize)> {
         self.made
     }
 }
 
-/// Returns the numbers of a [`Choice`], read from the flow on their arcs.
+/// Returns the values of the variables of a [`Choice`] in a flow.
 pub(crate) fn chosen<'f>(made: &'f [(u32, usize, usize)], flow: &'f [i64]) -> impl Iterator<Item = u32> + 'f {
     made.iter().map(|&(low, first, last)| low + flow[first..last].iter().sum::<i64>() as u32)
 }

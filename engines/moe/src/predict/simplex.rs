@@ -1,6 +1,6 @@
 //! Projects points onto the simplex: entries are at least 0 and sum to 1 (docs/methods/moe.md, section 10).
 
-/// Number of parallel sums, as the lanes of a vector register.
+/// Number of partial sums that are computed in parallel, one for each lane of a vector register.
 const LANES: usize = 4;
 
 /// Projects a point onto the simplex and returns the threshold that is subtracted from every entry. The search for the

@@ -13,7 +13,7 @@ const MILLIONS: Unit = Unit::new("M$", 1e-6, Some(2));
 /// Parts of the bar of an iteration.
 const PARTS: [&str; 4] = ["compute", "all-to-all", "stall", "gradients"];
 
-/// Returns a phrase on the fraction of the exchanges in an iteration, and on the cost of the network.
+/// Returns a phrase on the iteration time, the fractions that all-to-alls and stalls take, and the cost of the network.
 fn sentence(name: &str, result: &MoeResult) -> Phrase {
     let (time, cost) = (&result.iteration, &result.cost);
     let times = timeline::times(result);

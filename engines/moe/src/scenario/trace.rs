@@ -46,9 +46,9 @@ record! {
         pub popularity_memory: f64 = within(0.0..=1.0).or(0.95),
         /// Unevenness of the transition matrices from layer to layer.
         pub passage_std: f64 = within(0.0..=20.0).or(2.5),
-        /// Final weight of the uniform load that the load-balancing loss leads to.
+        /// Limit of the weight of uniform loads, which the load-balancing loss raises from iteration to iteration.
         pub balance: f64 = within(0.0..=1.0).or(0.75),
-        /// Number of iterations in which the load-balancing loss reaches 63 % of the final weight.
+        /// Number of iterations after which the weight of uniform loads reaches 63 % of its limit.
         pub balance_iterations: f64 = within(1e-3..=1e9).or(300.0),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) const HALL: &str = "hall";
 
 /// Maximum size of a table, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// Maximum number of ports of a panel, and of ports that a table or parameter may give.
+/// Maximum number of ports of a panel, also where a table or a parameter gives the number.
 const MOST_PORTS: i64 = 1 << 16;
 
 /// Returns the descriptions of both formats.

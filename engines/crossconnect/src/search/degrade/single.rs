@@ -48,7 +48,7 @@ fn is_large(task: &Task) -> bool {
     task.wanted.len().saturating_mul(task.ocs_count) > MOST_CELLS
 }
 
-/// Returns the maximum number of circuits by counting the ports of every pod and every switch.
+/// Returns an upper bound on the number of circuits, from counting the ports of every pod and every switch.
 fn by_counting(task: &Task) -> u64 {
     let switches: u64 =
         task.ports_a.iter().map(|row| row.iter().map(|&p| u64::from(p)).sum::<u64>() / 2).sum();
