@@ -102,10 +102,11 @@ record! {
     /// Limits of a free placement of the experts on the ranks.
     #[derive(Copy, Eq)]
     pub struct PlacementRoom {
-        /// Number of slots beyond one per expert, over all ranks, for replicas of busy experts; for free placement.
+        /// Number of slots, over all ranks, in addition to one slot per expert; a free placement fills them with
+        /// replicas of busy experts.
         pub redundant_experts: u32 = within(0..=i64::from(MAX_REDUNDANT)).or(0),
-        /// Number of expert groups, for free placement. Each group stays on one server if all servers hold equally
-        /// many groups.
+        /// Number of expert groups in a free placement. Each group stays on one server if all servers hold equally many
+        /// groups.
         pub expert_groups: u32 = within(1..=i64::from(MAX_EXPERTS)).or(1),
     }
 }

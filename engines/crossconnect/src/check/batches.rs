@@ -19,7 +19,8 @@ pub(super) struct Dark {
     pub least_pair_share: f64,
 }
 
-/// Number of live circuits, and the number that must be live: the smaller of the old and the new number.
+/// Number of circuits that are live, and number of circuits that must be live; the latter is the smaller of the numbers
+/// before and after the change.
 #[derive(Clone, Copy, Debug, Default)]
 struct Service {
     live: u64,

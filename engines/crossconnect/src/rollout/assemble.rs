@@ -115,8 +115,8 @@ pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment 
     Assignment::of(scenario.ocs_count as usize, circuits)
 }
 
-/// Returns the lower bound on removals by counting: Σ max(0, old − wanted) over pairs of pods, without circuits at
-/// failed ports.
+/// Returns the counting bound, a lower bound on the number of removed circuits: Σ max(0, old − wanted) over pairs of
+/// pods, without circuits at failed ports.
 pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     let mut old: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     // Old circuits by unordered pair.

@@ -223,8 +223,8 @@ impl ChangeFacts {
         (0..self.switches.len()).rev().max_by_key(|&at| changes(at)).unwrap_or(0)
     }
 
-    /// Returns the lower bound on removals by counting, for these target circuits: Σ max(0, before − wanted) over
-    /// pairs.
+    /// Returns the counting bound for these target circuits, a lower bound on the number of removed circuits: Σ max(0,
+    /// before − wanted) over pairs of pods.
     pub fn counting_bound(&self, wanted: impl Fn(usize, usize) -> i64) -> u64 {
         let pairs = (0..self.pods).flat_map(|a| (a + 1..self.pods).map(move |b| (a, b)));
         pairs.map(|(a, b)| (i64::from(self.before[a * self.pods + b]) - wanted(a, b)).max(0) as u64).sum()

@@ -256,7 +256,7 @@ impl<'a> PlacementBoard<'a> {
     }
 
     /// Returns the times of the present slots if the slots are allowed and the times are better than `now`: a shorter
-    /// exchange, or the same time with a smaller sum of squares. Otherwise returns `None`.
+    /// exchange, or the same time with a smaller sum of squared times. Otherwise returns `None`.
     fn better(&mut self, circuits: &CircuitCounts, now: ExchangeTimes) -> Option<ExchangeTimes> {
         // Checking the limit of loads costs less than a timing.
         if !self.is_balanced() {

@@ -266,8 +266,8 @@ impl SwapSearch<'_> {
 }
 
 impl Tried {
-    /// Returns `true` if the result of a move is better: a shorter time, or the same time with a smaller sum of
-    /// squares.
+    /// Returns `true` if the result of a move is better: a shorter time, or the same time with a smaller sum of squared
+    /// times.
     fn before(&self, other: &Self) -> bool {
         // The time first; within the tolerance, the sum of squares decides.
         if self.time < other.time * (1.0 - TOLERANCE) {

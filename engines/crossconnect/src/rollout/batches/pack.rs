@@ -55,7 +55,7 @@ struct Packer<'a> {
     traffic: Traffic,
     /// Progress of each component.
     stages: Vec<Stage>,
-    /// `true` if each change has been made.
+    /// For each change, `true` if the change has been made.
     made: Vec<bool>,
     /// Changes of the batch that is being built.
     batch: Vec<u32>,
