@@ -15,7 +15,7 @@ pub const FORMS: &[&str] = &["pods", "ports", "changed_ports"];
 const PORTS: &[&str] = &["ports"];
 const CHANGED: &[&str] = &["changed_ports"];
 
-/// Maximum number of lines in the details of a pod; files list more.
+/// Maximum number of lines in the details of a pod; exported files list all circuits.
 const LINES: usize = 500;
 
 /// Maximum number of entries in the sentence on a pod.

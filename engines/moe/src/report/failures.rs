@@ -58,7 +58,8 @@ fn iteration_ms(
     Ok(study.time(SwitchPolicy::Exact, scenario.cluster.reconfiguration_delay_ms))
 }
 
-/// Returns facts that compare the iteration on a network with and without the failed NICs; `None` if no NIC has failed.
+/// Returns facts that compare the iteration on a network, with some NICs failed, to an iteration in which all NICs
+/// work; `None` if no NIC has failed.
 ///
 /// # Errors
 /// The deadline is over.

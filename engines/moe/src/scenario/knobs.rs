@@ -78,7 +78,7 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
     ])
 });
 
-/// Returns a description of a parameter that presets fill with `value`; files must give the parameter.
+/// Returns the description of a parameter that has the value `value` in presets and that files must state.
 fn usual<T>(info: ParamInfo, value: T) -> ParamInfo
 where
     ParamValue: From<T>,
