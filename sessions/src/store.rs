@@ -13,12 +13,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 mod file;
+mod moves;
 mod plans;
 mod session;
 #[cfg(test)]
 mod tests;
 
 pub use file::{SCHEMA, SessionFile};
+pub use moves::PackedSession;
 pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, read_header, read_plan};
 pub(crate) use plans::{delete_plan, write_plan};
 pub use session::{Access, Session};
@@ -228,10 +230,7 @@ impl Store {
     /// [`SessionError::InUse`] while the session is open for writing.
     pub fn remove(&self, name: &str) -> Result<(), SessionError> {
         let folder = self.existing(name)?;
-        let locked = try_lock(&folder.join(LOCK_FILE), "")?;
-        if let Locked::Elsewhere(holder) = &locked {
-            return Err(SessionError::InUse { name: name.to_owned(), holder: holder.to_string() });
-        }
+        let _locked = Self::locked(name, &folder)?;
         fs::remove_dir_all(&folder).map_err(|source| SessionError::Io {
             path: folder.clone(),
             doing: "delete",

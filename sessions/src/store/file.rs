@@ -22,6 +22,9 @@ pub struct SessionFile {
     pub kind: String,
     /// Display name of the scenario.
     pub scenario: String,
+    /// Note of the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Time at which the session was created, RFC 3339.
     pub created_at: String,
     /// Time of the last save, RFC 3339.
@@ -60,6 +63,7 @@ impl Default for SessionFile {
             schema: SCHEMA.to_owned(),
             kind: String::new(),
             scenario: String::new(),
+            note: None,
             created_at: String::new(),
             updated_at: String::new(),
             method: None,
