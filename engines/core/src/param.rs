@@ -256,7 +256,7 @@ impl ParamInfo {
     }
 
     /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may be followed by a unit
-    /// that converts to the unit of the parameter, such as `25us` for seconds; `yes`/`no`/`on`/`off` are booleans.
+    /// that converts to the unit of the parameter, such as `25us` for seconds; counts also by a multiple, such as `4k`; `yes`/`no`/`on`/`off` are booleans.
     ///
     /// # Errors
     /// A [`Problem`] that names the parameter, the text and what would be valid.
@@ -270,7 +270,10 @@ impl ParamInfo {
                 _ => None,
             },
             Domain::Int { .. } => parse_int(&ungrouped)
-                .or_else(|| ParamValue::Float(typed::in_unit(&ungrouped, &self.unit)?).as_i64())
+                .or_else(|| {
+                    let typed = typed::in_unit(&ungrouped, &self.unit);
+                    ParamValue::Float(typed.or_else(|| typed::count(&ungrouped, &self.unit))?).as_i64()
+                })
                 .map(ParamValue::Int),
             Domain::Float { .. } => parse_float(&ungrouped)
                 .or_else(|| typed::in_unit(&ungrouped, &self.unit))
@@ -342,7 +345,9 @@ impl ParamInfo {
         let with_unit =
             text.starts_with(|sign: char| sign.is_ascii_digit()) && text.ends_with(char::is_alphabetic);
         let unit = if is_number && with_unit && !self.unit.is_empty() {
-            format!(", in {}", self.unit)
+            let thousands =
+                if self.unit == "tokens" && text.ends_with('k') { ", or 4Ki for 4096" } else { "" };
+            format!(", in {}{thousands}", self.unit)
         } else {
             String::new()
         };

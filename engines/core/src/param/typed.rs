@@ -49,6 +49,22 @@ const FAMILIES: [Family; 4] = [
 /// Unit abbreviations after link rates: `400G` is 400 Gb/s.
 const SHORT: [(&str, &str); 2] = [("G", "Gb/s"), ("T", "Tb/s")];
 
+/// Multiples of a count.
+const MULTIPLES: [(&str, f64); 5] = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("Ki", 1024.0), ("Mi", 1_048_576.0)];
+
+/// Reads a count with a multiple after it, such as `4k` or `4Ki`; `None` if it has none, or if the unit of the parameter
+/// is a physical one, which needs a unit of its own. `4k` tokens can mean 4000 or 4096, so tokens accept `Ki` and `Mi` only.
+pub(super) fn count(text: &str, unit: &str) -> Option<f64> {
+    if FAMILIES.iter().any(|family| family.iter().any(|(known, _)| *known == unit)) {
+        return None;
+    }
+    let end = text.rfind(|sign: char| sign.is_ascii_digit() || sign == '.').map_or(0, |at| at + 1);
+    let (number, given) = text.split_at(end);
+    let (_, factor) = MULTIPLES.iter().find(|(name, _)| *name == given)?;
+    let value = number.parse::<f64>().ok()? * factor;
+    (unit != "tokens" || given.ends_with('i')).then_some(value).filter(|value| value.is_finite())
+}
+
 /// Reads a number with a unit as a number of `unit`s; `None` if there is no unit, or a unit of another quantity.
 pub(super) fn in_unit(text: &str, unit: &str) -> Option<f64> {
     let end = text.rfind(|sign: char| sign.is_ascii_digit() || sign == '.').map_or(0, |at| at + 1);
@@ -63,7 +79,24 @@ pub(super) fn in_unit(text: &str, unit: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_unit;
+    use super::{count, in_unit};
+
+    #[test]
+    fn counts_have_multiples_where_they_are_clear() {
+        for (text, unit, value) in [
+            ("4k", "", 4000.0),
+            ("1.5M", "circuits", 1.5e6),
+            ("4Ki", "tokens", 4096.0),
+            ("2Mi", "", 2_097_152.0),
+        ] {
+            assert_eq!(count(text, unit), Some(value), "{text} as {unit}");
+        }
+        for (text, unit) in
+            [("4k", "tokens"), ("4k", "Gb/s"), ("4k", "bytes"), ("k", ""), ("4x", ""), ("4", "")]
+        {
+            assert_eq!(count(text, unit), None, "{text} as {unit}");
+        }
+    }
 
     #[test]
     fn quantities_are_brought_to_the_unit_of_the_parameter() {
