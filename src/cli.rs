@@ -19,6 +19,7 @@ pub mod workbench;
 mod check;
 mod compare;
 mod completions;
+mod documents;
 mod explain;
 mod export;
 mod import;
@@ -102,6 +103,7 @@ fn answer(error: &clap::Error, console: &mut Console) -> Result<Exit, Failure> {
 
 fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
     console.set_places(grammar.places.overrides());
+    console.set_quiet(grammar.output.quiet);
     let Some(command) = grammar.command else {
         if let Some(Source::File(path)) = &grammar.opening.subject
             && let Some(failure) = slip(&[OsString::new(), path.clone().into_os_string()])

@@ -1,6 +1,7 @@
 //! `lightbay check`: runs the independent checker on any plan file.
 
 use super::console::Console;
+use super::documents::CheckDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, stdin_at_most_once};
@@ -11,7 +12,7 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Depth;
 use lightbay_core::problem::{counted, printable};
 use lightbay_engines::files::EXACT_LIMIT;
-use lightbay_engines::{AnyScenario, Difference, ScenarioDifferences};
+use lightbay_engines::{AnyPlan, AnyScenario, Difference, ScenarioDifferences};
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -35,6 +36,10 @@ pub struct Arguments {
     /// Time limit for --exact: 90, 90s or 5m; 0: no limit. Figures that are not checked by then count as not verified
     #[arg(long, value_name = "TIME", default_value_t = EXACT_LIMIT.as_secs_f64(), requires = "exact", value_parser = value::duration_s)]
     time_limit: f64,
+
+    /// Print one JSON object (`lightbay schema check`)
+    #[arg(long)]
+    json: bool,
 }
 
 /// Returns differences between the scenario of a plan and the given one as violations, and a remark if no difference
@@ -68,8 +73,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     };
     let depth = if arguments.exact { Depth::Exact(deadline) } else { Depth::Usual };
     stdin_at_most_once(std::iter::once(&arguments.plan).chain(&arguments.scenario))?;
-    let file = arguments.plan.plan_file()?;
-    let asked = arguments.scenario.as_ref().map(|source| Ok::<_, Failure>((source, source.scenario()?.0)));
+    let file = arguments.plan.plan_file(console)?;
+    let asked =
+        arguments.scenario.as_ref().map(|source| Ok::<_, Failure>((source, source.scenario(console)?.0)));
     let asked = asked.transpose()?;
     let own = file.scenario().filter(|_| asked.is_some());
     let mut report = file.check(depth);
@@ -77,6 +83,22 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         let (violations, remark) = held_against(&own, asked, &source.to_string())?;
         report.violations.extend(violations);
         report.remarks.extend(remark);
+    }
+    let exit = if report.violations.is_empty() { Exit::Done } else { Exit::Failure };
+    if arguments.json {
+        let standing = report.standing();
+        console.write_document(&CheckDocument {
+            file: arguments.plan.to_string(),
+            claimed: report.plan.iter().flat_map(AnyPlan::claimed).map(str::to_owned).collect(),
+            bounds: standing.map_or_else(Vec::new, |standing| standing.bounds().to_vec()),
+            plan: report.header,
+            violations: report.violations,
+            warnings: report.warnings.iter().map(ToString::to_string).collect(),
+            remarks: report.remarks,
+            bound_trust: report.bound,
+            verified_bound: report.verified,
+        })?;
+        return Ok(exit);
     }
     for warning in &report.warnings {
         console.warn(&format!("{}: {warning}", arguments.plan));
@@ -92,5 +114,5 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     for remark in &report.remarks {
         writeln!(out, "{}", printable(remark))?;
     }
-    Ok(if report.violations.is_empty() { Exit::Done } else { Exit::Failure })
+    Ok(exit)
 }

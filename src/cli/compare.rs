@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let mut plans: Vec<AnyPlan> = Vec::new();
     let mut wrong = Vec::new();
     for source in &arguments.plans {
-        match source.plan_file().and_then(|file| sound(file, &source.to_string())) {
+        match source.plan_file(console).and_then(|file| sound(file, &source.to_string())) {
             Ok(plan) => plans.push(plan),
             Err(problems) => wrong.push(problems),
         }

@@ -1,6 +1,7 @@
 //! The configuration file and `lightbay config`: default values of flags.
 
 use super::console::Console;
+use super::documents::ConfigDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::look::{BackgroundName, GlyphName, LookArguments, PaletteName, When};
@@ -20,6 +21,10 @@ pub struct Arguments {
     /// Subcommand [default: check]
     #[command(subcommand)]
     command: Option<Command>,
+
+    /// Print one JSON object with path and existence of the file (`lightbay schema config`); a faulty file is an error
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 /// Subcommands of `config`.
@@ -136,14 +141,31 @@ fn place(text: &str, offset: usize) -> String {
 
 /// Executes the subcommand: prints the defaults or the path, or checks the file.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let path = || Ok::<_, Failure>(console.places()?.config().to_owned());
     match arguments.command.unwrap_or(Command::Check) {
+        Command::Default if arguments.json => {
+            let remedy = "leave it out, or use it with `lightbay config check` or `lightbay config path`";
+            return Err(Failure::input(
+                "--json",
+                "cannot be combined with `default`, which prints TOML",
+                remedy,
+            ));
+        }
+        command if arguments.json => {
+            let path = path()?;
+            if matches!(command, Command::Check) {
+                Config::read(&path)?;
+            }
+            let exists = path.exists();
+            console.write_document(&ConfigDocument { path: path.to_string_lossy().into_owned(), exists })?;
+        }
         Command::Default => console.out().write_all(DEFAULT.as_bytes())?,
         Command::Path => {
-            let path = console.places()?.config().to_owned();
+            let path = path()?;
             writeln!(console.out(), "{}", printable(&path.to_string_lossy()))?;
         }
         Command::Check => {
-            let path = console.places()?.config().to_owned();
+            let path = path()?;
             let shown = printable(&path.to_string_lossy());
             Config::read(&path)?;
             let verdict = if path.exists() { "is valid" } else { "does not exist, so all defaults apply" };

@@ -3,6 +3,7 @@
 //! At start both descriptors are duplicated and our own output uses the copies. Then the original descriptors are
 //! redirected to the log, so that a library cannot write into a result or onto the screen.
 
+use super::documents::{Document, Named};
 use super::failure::Failure;
 use lightbay_core::json::to_pretty;
 use lightbay_sessions::{Overrides, Places, append_to, make_folders};
@@ -21,6 +22,7 @@ pub struct Console {
     out: BufWriter<Output>,
     err: File,
     overrides: Overrides,
+    quiet: bool,
 }
 
 /// Standard output of the caller. Writing fails if the caller closed it.
@@ -53,7 +55,7 @@ impl Console {
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let err = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let out = BufWriter::with_capacity(1 << 16, Output { file: out, is_closed: out_is_closed });
-        Ok(Self { out, err, overrides: Overrides::default() })
+        Ok(Self { out, err, overrides: Overrides::default(), quiet: false })
     }
 
     /// Returns standard output, buffered.
@@ -67,6 +69,14 @@ impl Console {
     /// Returns the error of the system if standard output cannot be written.
     pub fn write_json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         Ok(self.out.write_all(&to_pretty(document)?)?)
+    }
+
+    /// Writes a document with its schema name to standard output.
+    ///
+    /// # Errors
+    /// Returns the error of the system if standard output cannot be written.
+    pub fn write_document(&mut self, document: &impl Document) -> Result<(), Failure> {
+        self.write_json(&Named::new(document))
     }
 
     /// Returns `true` if the caller closed standard output, so that a result would be lost.
@@ -124,9 +134,22 @@ impl Console {
         self.err_is_terminal() && colour_is_welcome()
     }
 
-    /// Writes a line of information to standard error. A closed standard error is ignored.
+    /// Sets whether notes, warnings and progress are left out, so that standard error carries errors only.
+    pub const fn set_quiet(&mut self, quiet: bool) {
+        self.quiet = quiet;
+    }
+
+    /// Returns `true` if standard error carries errors only.
+    pub const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Writes a line of information to standard error, unless the user wants errors only. A closed standard error is
+    /// ignored.
     pub fn say(&mut self, message: &str) {
-        self.say_raw(&format!("lightbay: {message}\n"));
+        if !self.quiet {
+            self.say_raw(&format!("lightbay: {message}\n"));
+        }
     }
 
     /// Writes a line about an error.
@@ -134,9 +157,11 @@ impl Console {
         self.say_raw(&format!("error: {message}\n"));
     }
 
-    /// Writes a line with a warning.
+    /// Writes a line with a warning, unless the user wants errors only.
     pub fn warn(&mut self, message: &str) {
-        self.say_raw(&format!("warning: {message}\n"));
+        if !self.quiet {
+            self.say_raw(&format!("warning: {message}\n"));
+        }
     }
 
     /// Writes text to standard error unchanged.

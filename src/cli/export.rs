@@ -1,6 +1,7 @@
 //! `lightbay export`: writes a scenario or plan in another format.
 
 use super::console::Console;
+use super::documents::ExportDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, sound, stdin_at_most_once};
@@ -51,6 +52,10 @@ pub struct Arguments {
     /// Overwrite existing files
     #[arg(long)]
     force: bool,
+
+    /// Print one JSON object with the written files (`lightbay schema export`)
+    #[arg(long, requires = "output")]
+    json: bool,
 }
 
 /// A scenario or plan that was read; a plan has passed its check.
@@ -60,8 +65,8 @@ enum Read {
 }
 
 impl Read {
-    fn of(source: &Source) -> Result<Self, Problems> {
-        Ok(match source.read()? {
+    fn of(source: &Source, console: &Console) -> Result<Self, Problems> {
+        Ok(match source.read(console)? {
             AnyFile::Scenario(scenario) => Self::Scenario(scenario),
             AnyFile::Plan(file) => Self::Plan(sound(file, &source.to_string())?),
         })
@@ -83,23 +88,26 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Some(_) => None,
         None => Some(Target::prepare(arguments.output.as_deref(), arguments.force, console)?),
     };
-    let subject = Read::of(&arguments.subject)?;
-    let against = arguments.against.as_ref().map(Read::of).transpose()?;
+    let subject = Read::of(&arguments.subject, console)?;
+    let against = arguments.against.as_ref().map(|source| Read::of(source, console)).transpose()?;
     let artifacts = export_against(
         subject.subject(),
         against.as_ref().map(Read::subject),
         &arguments.to,
         &arguments.set,
     )?;
-    for remark in remarks_of(subject.subject(), &arguments.to) {
-        console.say(&remark);
+    let remarks = remarks_of(subject.subject(), &arguments.to);
+    for remark in remarks.iter().filter(|_| !arguments.json) {
+        console.say(remark);
     }
+    let mut files = Vec::new();
     let (beside, own): (Vec<&Artifact>, Vec<&Artifact>) =
         artifacts.iter().partition(|artifact| artifact.beside.is_some());
     match (folder, target.as_mut(), own.as_slice()) {
         (Some(folder), _, _) => {
             make(folder)?;
-            for name in write_all(folder, &artifacts, arguments.force)? {
+            files = write_all(folder, &artifacts, arguments.force)?;
+            for name in files.iter().filter(|_| !arguments.json) {
                 writeln!(console.out(), "{name}")?;
             }
         }
@@ -110,6 +118,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             for (target, artifact) in &mut others {
                 target.write(&artifact.bytes)?;
             }
+            files.push(file.to_string());
+            files.extend(others.iter().map(|(target, _)| target.to_string()));
         }
         (None, Some(target @ Target::Stdout), [one]) => {
             target.write(&one.bytes, console)?;
@@ -127,6 +137,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                 format!("name a folder with -o {}/", folder_name(arguments.output.as_deref())),
             ));
         }
+    }
+    if arguments.json {
+        console.write_document(&ExportDocument { format: arguments.to.clone(), files, remarks })?;
     }
     Ok(Exit::Done)
 }

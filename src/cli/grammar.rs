@@ -5,7 +5,11 @@ use super::{
     check, compare, completions, config, exit, explain, export, import, info, keys, look, man, methods, new,
     presets, schema, sessions, show, solve, sweep, version,
 };
-use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Id, Parser, Subcommand, ValueHint};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{
+    Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Id, Parser, Subcommand, ValueHint,
+};
 use lightbay_core::problem::nearest;
 use lightbay_sessions::Overrides;
 use std::ffi::OsString;
@@ -31,7 +35,6 @@ name of a command, add its folder: ./solve";
     about = "Plans optical circuit switches of AI clusters",
     long_about = "Plans optical circuit switches of AI clusters: a workbench for the terminal, and commands for scripts.",
     after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP),
-    args_conflicts_with_subcommands = true,
     max_term_width = 100
 )]
 pub struct Grammar {
@@ -42,6 +45,10 @@ pub struct Grammar {
     /// Folders and configuration file.
     #[command(flatten)]
     pub places: PlaceArguments,
+
+    /// Amount of output.
+    #[command(flatten)]
+    pub output: OutputArguments,
 
     /// Subcommand, in place of the workbench.
     #[command(subcommand)]
@@ -66,6 +73,14 @@ pub struct OpeningArguments {
     /// Look of the screen.
     #[command(flatten)]
     pub look: look::LookArguments,
+}
+
+/// Amount of output.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct OutputArguments {
+    /// Print errors only: no notes, warnings or progress on standard error
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
 }
 
 /// Folders and configuration file.
@@ -149,8 +164,26 @@ impl Grammar {
         command.build();
         let mut command = command.mut_subcommands(|sub| without(sub, &places));
         let mut matches = command.try_get_matches_from_mut(arguments)?;
+        refuse_opening(&mut command, &matches)?;
         Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// Refuses arguments of the workbench in front of a command: they would have no effect.
+fn refuse_opening(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    let Some(name) = matches.subcommand_name() else { return Ok(()) };
+    let opening = OpeningArguments::augment_args(clap::Command::new(""));
+    let given = opening
+        .get_arguments()
+        .find(|argument| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine));
+    let Some(given) = given else { return Ok(()) };
+    let what =
+        given.get_long().map_or_else(|| "a scenario, plan or session".to_owned(), |long| format!("--{long}"));
+    let message = format!(
+        "{what} before the command `{name}` belongs to the workbench; write it after the command, if `lightbay {name} \
+         --help` lists it"
+    );
+    Err(command.error(ErrorKind::ArgumentConflict, message))
 }
 
 /// Hides some arguments in the help of a command and its subcommands.

@@ -2,6 +2,7 @@
 
 use super::config::Config;
 use super::console::Console;
+use super::documents::InfoDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::look::{self, LookArguments, When};
@@ -23,10 +24,25 @@ pub struct Arguments {
     /// Look of the card.
     #[command(flatten)]
     look: LookArguments,
+
+    /// Print one JSON object (`lightbay schema info`)
+    #[arg(long)]
+    json: bool,
 }
 
 /// Prints the information.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let mut asked = Config::load(console)?.look(arguments.look);
+    // Escape sequences do not belong in a file or pipe.
+    let paint = asked.color == Some(When::Always) || console.out_is_terminal();
+    if !paint {
+        asked.color = Some(When::Never);
+    }
+    let theme = look::theme(asked, |name| std::env::var_os(name));
+    if arguments.json {
+        console.write_document(&document(&theme, console))?;
+        return Ok(Exit::Done);
+    }
     let mut table = TextTable::new(&["", ""]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
     row("version", version::FULL.to_owned());
@@ -48,18 +64,38 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
         Err(_) => row("places", "none known: HOME is not set".to_owned()),
     }
-    let mut asked = Config::load(console)?.look(arguments.look);
-    // Escape sequences do not belong in a file or pipe.
-    let paint = asked.color == Some(When::Always) || console.out_is_terminal();
-    if !paint {
-        asked.color = Some(When::Never);
-    }
-    let theme = look::theme(asked, |name| std::env::var_os(name));
     row("terminal", terminal(console));
-    row("colours", format!("{} ({})", theme.depth.name(), theme.palette.name()));
-    row("characters", format!("{:?}", theme.glyphs.set).to_lowercase());
+    row("colours", colours(&theme));
+    row("characters", glyphs(&theme));
     write!(console.out(), "{table}\n{}", card(&theme, paint))?;
     Ok(Exit::Done)
+}
+
+fn colours(theme: &Theme) -> String {
+    format!("{} ({})", theme.depth.name(), theme.palette.name())
+}
+
+fn glyphs(theme: &Theme) -> String {
+    format!("{:?}", theme.glyphs.set).to_lowercase()
+}
+
+fn document(theme: &Theme, console: &Console) -> InfoDocument {
+    let places = console.places().ok();
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    let names = |kind: &str| methods(kind).iter().map(|method| method.name.to_owned()).collect();
+    InfoDocument {
+        version: version::FULL.to_owned(),
+        formats: version::SCHEMAS.map(str::to_owned).to_vec(),
+        methods: kinds().iter().map(|kind| (kind.name.to_owned(), names(kind.name))).collect(),
+        solver: solver(),
+        cores: std::thread::available_parallelism().ok().map(std::num::NonZero::get),
+        configuration: places.as_ref().map(|places| path(places.config())),
+        sessions: places.as_ref().map(|places| path(&places.sessions())),
+        logs: places.as_ref().map(|places| path(&places.logs())),
+        terminal: terminal(console),
+        colours: colours(theme),
+        glyphs: glyphs(theme),
+    }
 }
 
 fn place(path: &Path) -> String {

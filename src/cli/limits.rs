@@ -68,6 +68,10 @@ pub enum Progress {
 impl Progress {
     /// Returns the requested form, or the default: `Plain` if standard error is a terminal, else `None`.
     pub fn or_usual(asked: Option<Self>, console: &Console) -> Self {
-        asked.unwrap_or(if console.err_is_terminal() { Self::Plain } else { Self::None })
+        asked.unwrap_or(if console.err_is_terminal() && !console.is_quiet() {
+            Self::Plain
+        } else {
+            Self::None
+        })
     }
 }

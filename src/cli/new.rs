@@ -1,6 +1,7 @@
 //! `lightbay new`: writes a scenario file from a preset, a kind or plans.
 
 use super::console::Console;
+use super::documents::NewDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, stdin_at_most_once};
@@ -43,6 +44,10 @@ pub struct Arguments {
     /// Overwrite an existing file
     #[arg(long)]
     force: bool,
+
+    /// Print one JSON object about the written file (`lightbay schema new`)
+    #[arg(long, requires = "output")]
+    json: bool,
 }
 
 /// Writes the scenario.
@@ -60,6 +65,14 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let scenario = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
     let scenario = if unnamed { scenario.named_after_content() } else { scenario };
     target.write(&scenario.to_json()?, console)?;
+    if let (true, Target::File(file)) = (arguments.json, &target) {
+        console.write_document(&NewDocument {
+            file: file.to_string(),
+            kind: scenario.kind().to_owned(),
+            name: scenario.name().to_owned(),
+            scenario_sha256: scenario.sha256()?,
+        })?;
+    }
     Ok(Exit::Done)
 }
 
@@ -99,7 +112,7 @@ fn converted(
     stdin_at_most_once(sources.iter().map(|(_, source)| source))?;
     let mut plans = Vec::with_capacity(sources.len());
     for (name, source) in sources {
-        plans.push((name, source.plan()?));
+        plans.push((name, source.plan(console)?));
     }
     let converted = convert(kind, &plans, &own).map_err(|problems| problems.named("--set"))?;
     for note in &converted.notes {

@@ -1,18 +1,18 @@
 //! `lightbay presets`: built-in scenarios by kind.
 
 use super::console::Console;
+use super::documents::{PresetEntry, PresetsDocument};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table::TextTable;
 use clap::Args;
-use lightbay_engines::{kinds, presets};
-use serde_json::json;
+use lightbay_engines::{PresetInfo, kinds, presets};
 use std::io::Write as _;
 
 /// Arguments of `presets`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Print one JSON object: {"schema", "presets": [{"kind", "name", "help"}]}
+    /// Print one JSON object (`lightbay schema presets`)
     #[arg(long)]
     json: bool,
 }
@@ -20,11 +20,12 @@ pub struct Arguments {
 /// Lists the presets.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     if arguments.json {
-        let presets: Vec<_> = presets()
-            .iter()
-            .map(|preset| json!({ "kind": preset.kind, "name": preset.name, "help": preset.help }))
-            .collect();
-        console.write_json(&json!({ "schema": "lightbay.presets/1", "presets": presets }))?;
+        let entry = |preset: &PresetInfo| PresetEntry {
+            kind: preset.kind.to_owned(),
+            name: preset.name.to_owned(),
+            help: preset.help.to_owned(),
+        };
+        console.write_document(&PresetsDocument { presets: presets().iter().map(entry).collect() })?;
         return Ok(Exit::Done);
     }
     for kind in kinds() {

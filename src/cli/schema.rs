@@ -1,6 +1,7 @@
-//! `lightbay schema`: JSON Schemas of the files that lightbay reads and writes.
+//! `lightbay schema`: JSON Schemas of the files that lightbay reads and writes, and of the objects that commands print.
 
 use super::console::Console;
+use super::documents;
 use super::exit::Exit;
 use super::failure::Failure;
 use clap::Args;
@@ -11,10 +12,10 @@ use std::io::Write as _;
 /// Arguments of `schema`.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  lightbay schema scenario > scenario.schema.json\n  lightbay schema"
+    after_long_help = "Examples:\n  lightbay schema scenario > scenario.schema.json\n  lightbay schema check      the object of `lightbay check --json`\n  lightbay schema"
 )]
 pub struct Arguments {
-    /// Schema to print: scenario, plan or event [default: list all]
+    /// Schema to print: scenario, plan, event, or the command whose JSON object is described [default: list all]
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
@@ -26,17 +27,19 @@ fn name_of(which: SchemaOf) -> &'static str {
 
 /// Prints a schema, or lists all.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let files = SchemaOf::ALL.map(name_of);
+    let names: Vec<&str> = files.iter().chain(documents::NAMES).copied().collect();
     let Some(name) = &arguments.name else {
-        for which in SchemaOf::ALL {
-            writeln!(console.out(), "{}", name_of(which))?;
+        for name in names {
+            writeln!(console.out(), "{name}")?;
         }
         return Ok(Exit::Done);
     };
-    let Some(which) = SchemaOf::ALL.into_iter().find(|which| name_of(*which) == name) else {
-        let names = SchemaOf::ALL.map(name_of);
+    let of_file = SchemaOf::ALL.into_iter().find(|which| name_of(*which) == name).map(schema);
+    let Some(found) = of_file.or_else(|| documents::schema(name)) else {
         let message = format!("there is no schema '{}'", printable(name));
         return Err(Failure::input("", message, suggestion(name, &names)));
     };
-    console.write_json(&schema(which))?;
+    console.write_json(&found)?;
     Ok(Exit::Done)
 }

@@ -1,17 +1,23 @@
 //! `lightbay sessions`: saved work, listed, shown and removed.
 
 use super::console::Console;
+use super::documents::{SessionDocument, SessionEntry, SessionPlan, SessionsDocument};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
 use super::table::TextTable;
-use clap::{Args, Subcommand};
+use super::target::Target;
+use clap::{Args, Subcommand, ValueHint};
 use lightbay_core::clock::{Clock as _, SystemClock};
-use lightbay_core::problem::printable;
+use lightbay_core::json::to_pretty;
+use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_core::quantity::file_size;
+use lightbay_core::read::read_json;
 use lightbay_engines::figure_text;
-use lightbay_sessions::{SessionSummary, Store, resume};
+use lightbay_sessions::{PackedSession, PlanEntry, SessionSummary, Store, resume};
+use std::fs::File;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `sessions`.
 #[derive(Args, Debug)]
@@ -19,6 +25,10 @@ pub struct Arguments {
     /// Subcommand [default: list]
     #[command(subcommand)]
     command: Option<Command>,
+
+    /// Print one JSON object (`lightbay schema sessions`; of `show`: `lightbay schema session`)
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 /// Subcommands of `sessions`.
@@ -30,6 +40,40 @@ enum Command {
     Show {
         /// Name, as `list` shows it
         name: String,
+    },
+    /// Give a session another name
+    Rename {
+        /// Name, as `list` shows it
+        name: String,
+        /// New name
+        new: String,
+    },
+    /// Store a note on a session; without words, remove the note
+    Note {
+        /// Name, as `list` shows it
+        name: String,
+        /// Words of the note
+        words: Vec<String>,
+    },
+    /// Write a session with scenario, plans and run log into one file
+    Pack {
+        /// Name, as `list` shows it
+        name: String,
+        /// File to write, compressed if its name ends with .gz [default: standard output]
+        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+        /// Overwrite an existing file
+        #[arg(long)]
+        force: bool,
+    },
+    /// Make a session from a file that `pack` wrote
+    Unpack {
+        /// File, plain or compressed
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Name of the new session [default: the name in the file]
+        #[arg(long)]
+        name: Option<String>,
     },
     /// Remove sessions with all their plans
     Rm {
@@ -43,9 +87,34 @@ enum Command {
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let places = console.places()?;
     let store = Store::at(places.sessions());
+    let date = || SystemClock::start().date();
     match &arguments.command {
+        None | Some(Command::List) if arguments.json => console.write_document(&listed(&store)?)?,
         None | Some(Command::List) => list(&store, console)?,
-        Some(Command::Show { name }) => show(&store, bare(name), console)?,
+        Some(Command::Show { name }) => show(&store, bare(name), arguments.json, console)?,
+        Some(_) if arguments.json => {
+            let remedy = "leave it out; `list` and `show` print JSON";
+            return Err(Failure::input("--json", "cannot be combined with a change", remedy));
+        }
+        Some(Command::Rename { name, new }) => {
+            let given = store.rename(bare(name), bare(new))?;
+            resume::forget(&places.recent(), bare(name))?;
+            console.say(&format!("session '{}' is now '{}'", printable(bare(name)), printable(&given)));
+        }
+        Some(Command::Note { name, words }) => store.annotate(bare(name), &words.join(" "), &date())?,
+        Some(Command::Pack { name, output, force }) => {
+            let mut target = Target::prepare(output.as_deref(), *force, console)?;
+            target.write(&to_pretty(&store.pack(bare(name))?)?, console)?;
+        }
+        Some(Command::Unpack { file, name }) => {
+            let packed = read_packed(file)?;
+            let given = store.unpack(&packed, name.as_deref().map(bare), &date())?;
+            console.say(&format!(
+                "made session '{}' with {}",
+                printable(&given),
+                counted(packed.plans.len() as u64, "plan", "plans")
+            ));
+        }
         Some(Command::Rm { names }) => {
             for name in names {
                 store.remove(bare(name))?;
@@ -61,6 +130,33 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 /// Removes the prefix of `session:NAME`, because sessions are opened in this form and the command accepts it too.
 fn bare(name: &str) -> &str {
     name.strip_prefix("session:").unwrap_or(name)
+}
+
+/// Reads a packed session.
+fn read_packed(path: &Path) -> Result<PackedSession, Failure> {
+    let name = printable(&path.to_string_lossy());
+    let refuse = |message: String| {
+        Failure::input(name.clone(), message, "give a file that `lightbay sessions pack` wrote")
+    };
+    let file = File::open(path).map_err(|error| refuse(format!("cannot be opened: {error}")))?;
+    let value = read_json(file).map_err(|problem| Failure::from(Problems::from(problem).named(&name)))?;
+    serde_json::from_value(value).map_err(|error| refuse(format!("is not a packed session: {error}")))
+}
+
+fn listed(store: &Store) -> Result<SessionsDocument, Failure> {
+    let entry = |session: SessionSummary| SessionEntry {
+        name: session.name,
+        kind: session.file.kind,
+        scenario: session.file.scenario,
+        note: session.file.note,
+        plans: session.plans,
+        size_bytes: session.bytes,
+        updated_at: session.file.updated_at,
+        open_in: session.open_in,
+        problem: session.problem,
+    };
+    let sessions = store.list()?.into_iter().map(entry).collect();
+    Ok(SessionsDocument { folder: store.folder().to_string_lossy().into_owned(), sessions })
 }
 
 fn list(store: &Store, console: &mut Console) -> Result<(), Failure> {
@@ -89,16 +185,32 @@ fn remark(session: &SessionSummary) -> String {
     match (&session.problem, &session.open_in) {
         (Some(problem), _) => printable(problem),
         (None, Some(holder)) => format!("open in {}", printable(holder)),
-        (None, None) => String::new(),
+        (None, None) => session.file.note.as_deref().map(printable).unwrap_or_default(),
     }
 }
 
-fn show(store: &Store, name: &str, console: &mut Console) -> Result<(), Failure> {
+fn show(store: &Store, name: &str, json: bool, console: &mut Console) -> Result<(), Failure> {
     let session = store.open(name, &SystemClock::start().date())?;
+    let plans = session.plans()?;
+    if json {
+        let plan = |entry: PlanEntry| SessionPlan {
+            number: entry.plan.0,
+            file: entry.path.to_string_lossy().into_owned(),
+            size_bytes: entry.bytes,
+            problem: entry.header.as_ref().err().map(ToString::to_string),
+            plan: entry.header.ok(),
+        };
+        return console.write_document(&SessionDocument {
+            name: name.to_owned(),
+            folder: session.folder().to_string_lossy().into_owned(),
+            note: session.file().note.clone(),
+            remarks: session.remarks().to_vec(),
+            plans: plans.into_iter().map(plan).collect(),
+        });
+    }
     for remark in session.remarks() {
         console.warn(&printable(remark));
     }
-    let plans = session.plans()?;
     let out = console.out();
     writeln!(out, "{}", printable(&session.folder().to_string_lossy()))?;
     let mut table = TextTable::new(&["plan", "method", "status", ">objective", ">gap", ">size", "file"]);

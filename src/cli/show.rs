@@ -16,11 +16,14 @@ use lightbay_core::report::json;
 use lightbay_core::standing::Standing;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, figure_label, figure_text, methods, metric, metrics};
 use sections::Sections;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 mod sections;
+
+/// Schema name of a flat row.
+pub const ROW_SCHEMA: &str = "lightbay.row/1";
 
 /// Arguments of `show`.
 #[derive(Args, Debug)]
@@ -49,6 +52,11 @@ pub struct Arguments {
     /// `--section` that section alone
     #[arg(long)]
     json: bool,
+
+    /// Print one flat JSON object on one line: method, status, value, bound, gap, all figures, parameters of the method
+    /// (`param.NAME`) and of the scenario (`scenario.NAME`)
+    #[arg(long, conflicts_with_all = ["json", "section", "thorough"])]
+    row: bool,
 }
 
 /// A scenario or plan to show, of any kind.
@@ -64,7 +72,14 @@ struct Shown {
 
 /// Prints the summary or section.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let shown = read(&arguments.file)?;
+    let shown = read(&arguments.file, console)?;
+    if arguments.row {
+        let mut line = serde_json::to_vec(&row(&shown, &arguments.file.to_string())?)?;
+        line.push(b'\n');
+        console.out().write_all(&line)?;
+        warn(&shown, arguments, console);
+        return Ok(Exit::Done);
+    }
     let report = match &shown.plan {
         Some(plan) => plan.report(),
         None => shown.scenario.report(),
@@ -138,8 +153,8 @@ pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
     head(&shown)
 }
 
-fn read(source: &Source) -> Result<Shown, Failure> {
-    match source.read()? {
+fn read(source: &Source, console: &Console) -> Result<Shown, Failure> {
+    match source.read(console)? {
         AnyFile::Scenario(scenario) => Ok(Shown {
             scenario,
             header: None,
@@ -258,6 +273,52 @@ fn parameters(header: &Header) -> String {
         (true, true) => "all default".to_owned(),
         (false, _) => set.join(" "),
     }
+}
+
+/// Returns the figures and settings of a scenario or plan as one flat object.
+fn row(shown: &Shown, file: &str) -> Result<Map<String, Value>, Failure> {
+    let scenario = &shown.scenario;
+    let mut row = Map::new();
+    let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
+    put("schema", ROW_SCHEMA.into());
+    put("file", file.into());
+    put("kind", scenario.kind().into());
+    put("name", scenario.name().into());
+    put("scenario_sha256", scenario.sha256()?.into());
+    if let Some(header) = &shown.header {
+        put("method", header.method.clone().into());
+        put("status", header.status.word().into());
+        put("violations", shown.violations.into());
+        put("objective", header.objective.name.clone().into());
+        put("value", header.objective.value.into());
+        let bound = shown.standing.as_ref().and_then(Standing::leading);
+        put("bound", bound.map_or(Value::Null, |bound| bound.value.into()));
+        put("gap", bound.map_or(Value::Null, |bound| bound.gap.into()));
+        put("bound_trust", serde_json::to_value(shown.bound)?);
+        for (name, value) in &header.metrics {
+            put(name, (*value).into());
+        }
+        put("seed", header.seed.into());
+        put("threads", header.threads.into());
+        put("elapsed_s", header.provenance.elapsed_s.into());
+        for (name, value) in header.parameters.iter() {
+            put(&format!("param.{name}"), flat(value)?);
+        }
+    }
+    for info in scenario.every_knob() {
+        if let Some(value) = scenario.knob(&info.name) {
+            put(&format!("scenario.{}", info.name), flat(&value)?);
+        }
+    }
+    Ok(row)
+}
+
+/// Returns a parameter as a scalar: a list becomes a text as on the command line.
+fn flat(value: &ParamValue) -> Result<Value, Failure> {
+    Ok(match value {
+        ParamValue::List(_) => value.to_string().into(),
+        scalar => serde_json::to_value(scalar)?,
+    })
 }
 
 fn document(shown: &Shown) -> Result<Value, Failure> {

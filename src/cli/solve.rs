@@ -1,10 +1,12 @@
 //! `lightbay solve`: one run without the workbench. The best plan is written for every reason that ends the run.
 
 use super::console::Console;
+use super::documents::SolveDocument;
 use super::exit::{self, Exit, Signal};
 use super::failure::Failure;
 use super::limits::{Limits, Progress};
 use super::printer::Printer;
+use super::show;
 use super::signals;
 use super::source::Source;
 use crate::helper::{self, ProcessGroup};
@@ -16,7 +18,9 @@ use lightbay_core::event::{Done, EndStatus, RunId};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::printable;
 use lightbay_core::run::Runs;
+use lightbay_engines::AnyPlan;
 use plan_output::PlanOutput;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,14 +78,18 @@ pub struct Arguments {
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 
-    /// File to write, compressed if its name ends with .gz [default: standard output, or a summary if that is a
-    /// terminal]
+    /// File to write, compressed if its name ends with .gz [default: standard output]. On a terminal, lightbay prints a
+    /// summary of the plan
     #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
     /// Overwrite an existing file
     #[arg(long)]
     force: bool,
+
+    /// Print one JSON object about the run and the written plan (`lightbay schema solve`) in place of a summary
+    #[arg(long, requires = "output")]
+    json: bool,
 }
 
 /// Executes the command: solves the scenario, and writes the plan.
@@ -113,7 +121,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     if let Some(printer) = printer {
         printer.finish();
     }
-    conclude(ended, signal, saver, &plan_output, console)
+    conclude(ended, signal, saver, &plan_output, arguments, console)
 }
 
 /// Outcome of the wait for the run.
@@ -164,6 +172,7 @@ fn conclude(
     signal: Option<Signal>,
     saver: saver::Saver,
     plan_output: &Arc<PlanOutput>,
+    arguments: &Arguments,
     console: &mut Console,
 ) -> Result<Exit, Failure> {
     let (done, plan) = match ended {
@@ -177,8 +186,26 @@ fn conclude(
         report_failure(done, signal.is_some(), console);
     }
     let written = saver.finish(plan, plan_output, console)?;
-    let exit = exit_of(done.as_ref().map(|done| done.status), written, signal);
-    if let (Exit::Signal(signal), false) = (exit, written) {
+    let status = done.as_ref().map(|done| done.status);
+    let exit = exit_of(status, written.is_some(), signal);
+    let plan = written.as_ref().and_then(AnyPlan::of);
+    if let Some(path) = arguments.output.as_ref().filter(|path| path.as_os_str() != "-") {
+        let file = printable(&path.to_string_lossy());
+        if arguments.json {
+            console.write_document(&SolveDocument {
+                file: written.is_some().then_some(file),
+                status: status.map(|status| status.word().to_owned()),
+                exit_code: exit.code(),
+                bounds: plan.as_ref().map_or_else(Vec::new, |plan| plan.standing().bounds().to_vec()),
+                plan: plan.as_ref().map(AnyPlan::header),
+            })?;
+        } else if let Some(plan) = plan.filter(|_| console.out_is_terminal() && !console.is_quiet()) {
+            write!(console.out(), "{}", show::summary(&plan)?)?;
+            let next = "shows all sections; `lightbay check` verifies the plan; `lightbay export` writes other formats";
+            writeln!(console.out(), "written to {file}; `lightbay show {file}` {next}")?;
+        }
+    }
+    if let (Exit::Signal(signal), None) = (exit, written) {
         console.say(&format!("ended by {} before a plan was found; nothing was written", signal.word()));
     }
     Ok(exit)

@@ -1,5 +1,6 @@
 //! Sources of an input: a file, standard input, a preset, a session.
 
+use super::console::Console;
 use super::failure::Failure;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use lightbay_core::format::STDIN;
@@ -12,6 +13,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod saved;
+
 /// An input as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -19,7 +22,7 @@ pub enum Source {
     Stdin,
     /// A built-in scenario, written `preset:NAME`.
     Preset(String),
-    /// A saved session, written `session:NAME`.
+    /// A saved session, written `session:NAME`, or one of its plans, written `session:NAME/NUMBER`.
     Session(String),
     /// A file: any other text is its path.
     File(PathBuf),
@@ -44,26 +47,23 @@ impl Source {
         OsStringValueParser::new().map(Self::of)
     }
 
-    /// Reads any input. A preset is a scenario.
+    /// Reads any input. A preset is a scenario; a session is its best plan, or its scenario if it has no plan.
     ///
     /// # Errors
     /// Every problem of the input, under its name.
-    pub fn read(&self) -> Result<AnyFile, Problems> {
+    pub fn read(&self, console: &Console) -> Result<AnyFile, Problems> {
         let name = self.to_string();
         match self {
             Self::Stdin => read_file(io::stdin().lock(), &name),
             Self::Preset(preset) => lightbay_engines::preset(preset)
                 .map(AnyFile::Scenario)
                 .map_err(|problem| Problems::from(problem).named(name)),
-            Self::Session(_) => Err(Problems::from(Problem::new(
-                "",
-                "is a session",
-                "sessions are opened in the workbench only; give a file or 'preset:NAME'",
-            ))
-            .named(name)),
-            Self::File(path) => open(path)
-                .map_err(|problem| Problems::from(problem).named(&name))
-                .and_then(|file| read_file(file, &name)),
+            Self::Session(session) => {
+                let part = saved::plan(session, console).transpose();
+                let path = part.unwrap_or_else(|| saved::scenario(session, console));
+                from_file(&path.map_err(|problem| Problems::from(problem).named(&name))?, &name)
+            }
+            Self::File(path) => from_file(path, &name),
         }
     }
 
@@ -71,8 +71,16 @@ impl Source {
     ///
     /// # Errors
     /// Every problem of the input, under its name.
-    pub fn scenario(&self) -> Result<(AnyScenario, bool), Problems> {
-        match self.read()? {
+    pub fn scenario(&self, console: &Console) -> Result<(AnyScenario, bool), Problems> {
+        let read = match self {
+            Self::Session(session) if !session.contains('/') => {
+                let name = self.to_string();
+                let path = saved::scenario(session, console);
+                from_file(&path.map_err(|problem| Problems::from(problem).named(&name))?, &name)
+            }
+            _ => self.read(console),
+        };
+        match read? {
             AnyFile::Scenario(scenario) => Ok((scenario, false)),
             AnyFile::Plan(plan) => plan.scenario().map(|scenario| (scenario, true)).ok_or_else(|| {
                 let problem =
@@ -86,8 +94,8 @@ impl Source {
     ///
     /// # Errors
     /// Every problem of the input, under its name.
-    pub fn plan_file(&self) -> Result<PlanFile, Problems> {
-        match self.read()? {
+    pub fn plan_file(&self, console: &Console) -> Result<PlanFile, Problems> {
+        match self.read(console)? {
             AnyFile::Plan(plan) => Ok(plan),
             AnyFile::Scenario(_) => {
                 let problem = Problem::new("", "is a scenario, not a plan", "solve it with `lightbay solve`");
@@ -100,8 +108,8 @@ impl Source {
     ///
     /// # Errors
     /// Every problem of the input, or every rule that the plan breaks.
-    pub fn plan(&self) -> Result<AnyPlan, Problems> {
-        sound(self.plan_file()?, &self.to_string())
+    pub fn plan(&self, console: &Console) -> Result<AnyPlan, Problems> {
+        sound(self.plan_file(console)?, &self.to_string())
     }
 }
 
@@ -119,6 +127,11 @@ pub fn sound(file: PlanFile, name: &str) -> Result<AnyPlan, Problems> {
     report.plan.ok_or_else(|| {
         Problems::from(Problem::new("result", "cannot be read", "see `lightbay check`")).named(name)
     })
+}
+
+/// Reads a file; `name` is its name in messages.
+fn from_file(path: &Path, name: &str) -> Result<AnyFile, Problems> {
+    open(path).map_err(|problem| Problems::from(problem).named(name)).and_then(|file| read_file(file, name))
 }
 
 fn open(path: &Path) -> Result<File, Problem> {

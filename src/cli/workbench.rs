@@ -76,8 +76,8 @@ fn require_terminal(arguments: &OpeningArguments, console: &Console) -> Result<(
 fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Failure> {
     let first = match &arguments.subject {
         None => First::Source(AppSource::Last),
-        Some(Source::Session(name)) => First::Source(AppSource::Session(name.clone())),
-        Some(source) => match source.read()? {
+        Some(Source::Session(name)) if !name.contains('/') => First::Source(AppSource::Session(name.clone())),
+        Some(source) => match source.read(console)? {
             AnyFile::Scenario(scenario) => First::Scenario(scenario, source.to_string()),
             AnyFile::Plan(file) => First::Plan(sound(file, &source.to_string())?, source.to_string()),
         },

@@ -6,6 +6,7 @@ use crate::kind::{Kind, ObjectiveInfo};
 use crate::plan::{Header, Limit, OPTIMAL_GAP, Status, gap};
 use crate::problem::printable;
 use crate::quantity;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 mod findings;
@@ -16,7 +17,7 @@ pub use findings::{Findings, FoundBound};
 const ROUNDING: f64 = 1e-9;
 
 /// Source of a bound.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Prover {
     /// The independent checker derived the bound.
@@ -26,7 +27,7 @@ pub enum Prover {
 }
 
 /// A bound on the objective.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct KnownBound {
     /// Value that no covered plan can beat.
     pub value: f64,

@@ -35,11 +35,12 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
         .ok();
     let hot_start = match &arguments.hot_start {
         None => None,
-        Some(source) => {
-            source.plan().map_err(|problems| keep(problems.named(format!("--hot-start {source}")))).ok()
-        }
+        Some(source) => source
+            .plan(console)
+            .map_err(|problems| keep(problems.named(format!("--hot-start {source}"))))
+            .ok(),
     };
-    let scenario = arguments.scenario.scenario().map_err(&mut keep).ok();
+    let scenario = arguments.scenario.scenario(console).map_err(&mut keep).ok();
     let Some((scenario, of_plan)) = scenario else { return Err(Failure::Input(wrong)) };
     if of_plan {
         console.say(&format!(

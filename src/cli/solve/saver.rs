@@ -76,8 +76,7 @@ impl Saver {
         }
     }
 
-    /// Writes the final plan, or the best known plan if the run reported no final plan. Returns `false` if there is no
-    /// plan.
+    /// Writes the final plan, or the best known plan if the run reported no final plan, and returns it.
     ///
     /// If the file cannot be written any more, saves the plan in the state folder or prints it to standard output, so
     /// that a full disk does not lose hours of work.
@@ -90,8 +89,8 @@ impl Saver {
         plan: Option<SharedPlan>,
         plan_output: &Arc<PlanOutput>,
         console: &mut Console,
-    ) -> Result<bool, Failure> {
-        let Some(plan) = plan.or_else(|| self.best.take()) else { return Ok(false) };
+    ) -> Result<Option<SharedPlan>, Failure> {
+        let Some(plan) = plan.or_else(|| self.best.take()) else { return Ok(None) };
         match &mut self.target {
             Target::Stdout if self.summary => summarise(&plan, console)?,
             Target::Stdout => {
@@ -109,13 +108,11 @@ impl Saver {
                     .write(&plan, &place, console, |_| save(file, &plan))
                     .map_err(|failure| rescue(&plan, &failure, console))?;
             }
-            Target::File(file) => match save(file, &plan) {
-                Ok(()) if console.err_is_terminal() => console.say(&format!("the plan is in {file}")),
-                Ok(()) => {}
-                Err(failure) => return Err(rescue(&plan, &failure, console)),
-            },
+            Target::File(file) => {
+                save(file, &plan).map_err(|failure| rescue(&plan, &failure, console))?;
+            }
         }
-        Ok(true)
+        Ok(Some(plan))
     }
 }
 

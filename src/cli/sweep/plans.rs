@@ -94,7 +94,7 @@ impl Plans {
         let mut starts = Starts::new();
         for (line, cell) in self.last.clone() {
             let Some(path) = self.path(cell) else { continue };
-            match read(sweep, cell, &path) {
+            match read(sweep, cell, &path, console) {
                 Ok(plan) => {
                     starts.insert(line, (cell, plan));
                 }
@@ -183,8 +183,8 @@ fn make(folder: &Path) -> Result<(), Problem> {
     })
 }
 
-fn read(sweep: &Sweep, number: usize, path: &Path) -> Result<SharedPlan, String> {
-    let plan = Source::File(path.to_owned()).plan().map_err(|problems| problems.to_string())?;
+fn read(sweep: &Sweep, number: usize, path: &Path, console: &Console) -> Result<SharedPlan, String> {
+    let plan = Source::File(path.to_owned()).plan(console).map_err(|problems| problems.to_string())?;
     let cell = sweep.cell(number);
     let expected = sweep.scenario(&cell).ok().and_then(|scenario| scenario.sha256().ok());
     let same = expected.is_some_and(|sha256| plan.scenario().sha256().is_ok_and(|found| found == sha256));

@@ -32,7 +32,7 @@ pub struct PreparedSweep {
 /// Reads and checks all arguments and inputs.
 pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedSweep, Failure> {
     stdin_at_most_once(&arguments.scenarios)?;
-    let sweep = Arc::new(sweep(arguments)?);
+    let sweep = Arc::new(sweep(arguments, console)?);
     if arguments.limits.gap.is_some() && !sweep.heeds_gap() {
         let message = "has no effect: none of the methods proves a bound";
         return Err(Failure::input("--gap", message, "leave it out, or add a method that proves a bound"));
@@ -61,11 +61,11 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     Ok(PreparedSweep { sweep, todo, starts, table, plans, found, threads })
 }
 
-fn sweep(arguments: &Arguments) -> Result<Sweep, Failure> {
+fn sweep(arguments: &Arguments, console: &Console) -> Result<Sweep, Failure> {
     let mut wrong: Vec<Problems> = Vec::new();
     let mut scenarios = Vec::new();
     for source in &arguments.scenarios {
-        match source.scenario() {
+        match source.scenario(console) {
             Ok((scenario, _)) => scenarios.push(scenario),
             Err(problems) => wrong.push(problems),
         }

@@ -1,0 +1,272 @@
+//! JSON objects that commands print for scripts with `--json`. Every object has a schema name; `lightbay schema NAME`
+//! prints its JSON Schema.
+
+use lightbay_core::checked::{BoundTrust, VerifiedBound, Violation};
+use lightbay_core::plan::Header;
+use lightbay_core::standing::KnownBound;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A JSON object that a command prints.
+pub trait Document: Serialize + JsonSchema {
+    /// Name of the schema with its version, such as `lightbay.check/1`.
+    const SCHEMA: &'static str;
+}
+
+/// A document with its schema name as the first key.
+#[derive(Serialize)]
+pub struct Named<'a, D: Document> {
+    schema: &'static str,
+    #[serde(flatten)]
+    document: &'a D,
+}
+
+impl<'a, D: Document> Named<'a, D> {
+    /// Adds the schema name.
+    pub const fn new(document: &'a D) -> Self {
+        Self { schema: D::SCHEMA, document }
+    }
+}
+
+/// Name of the schema of a flat row.
+const ROW: &str = "row";
+
+/// Declares documents with their schema names, and the table of all documents.
+macro_rules! documents {
+    ($($name:literal $document:ident = $schema:literal;)*) => {
+        $(impl Document for $document {
+            const SCHEMA: &'static str = $schema;
+        })*
+
+        /// Names of the schemas, as `lightbay schema` lists them.
+        pub const NAMES: &[&str] = &[$($name,)* ROW];
+
+        /// Returns the JSON Schema of the document with one of the [`NAMES`].
+        pub fn schema(name: &str) -> Option<Value> {
+            match name {
+                $($name => Some(schema_of::<$document>()),)*
+                ROW => Some(row_schema()),
+                _ => None,
+            }
+        }
+    };
+}
+
+documents! {
+    "check" CheckDocument = "lightbay.check/1";
+    "config" ConfigDocument = "lightbay.config/1";
+    "export" ExportDocument = "lightbay.export/1";
+    "info" InfoDocument = "lightbay.info/1";
+    "new" NewDocument = "lightbay.new/1";
+    "presets" PresetsDocument = "lightbay.presets/1";
+    "sessions" SessionsDocument = "lightbay.sessions/1";
+    "session" SessionDocument = "lightbay.session/1";
+    "solve" SolveDocument = "lightbay.solve/1";
+}
+
+/// Returns the schema of a document together with its key `schema`.
+fn schema_of<D: Document>() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.root_schema_for::<D>();
+    schema.insert("title".to_owned(), D::SCHEMA.into());
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.shift_insert(0, "schema".to_owned(), json!({ "const": D::SCHEMA }));
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.insert(0, "schema".into());
+    }
+    schema.to_value()
+}
+
+/// Result of `lightbay check`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckDocument {
+    /// The plan as named on the command line.
+    pub file: String,
+    /// Envelope of the plan; null if it cannot be read.
+    pub plan: Option<Header>,
+    /// Rules that the plan breaks.
+    pub violations: Vec<Violation>,
+    /// Texts on values that the checker does not understand or did not verify.
+    pub warnings: Vec<String>,
+    /// Texts on how the checks were made.
+    pub remarks: Vec<String>,
+    /// Source of the bound: `verified` by the checker, `claimed` by the method, or `none`.
+    pub bound_trust: BoundTrust,
+    /// Bound that the checker derived.
+    pub verified_bound: Option<VerifiedBound>,
+    /// Known bounds, the strongest first.
+    pub bounds: Vec<KnownBound>,
+    /// Metrics that the method claims and the checker did not recompute.
+    pub claimed: Vec<String>,
+}
+
+/// Result of `lightbay config check` and `lightbay config path`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ConfigDocument {
+    /// Path of the configuration file.
+    pub path: String,
+    /// `true` if the file exists; otherwise all defaults apply.
+    pub exists: bool,
+}
+
+/// Result of `lightbay export`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExportDocument {
+    /// Format of the files.
+    pub format: String,
+    /// Paths of the written files.
+    pub files: Vec<String>,
+    /// Texts on what the format leaves out or assumes.
+    pub remarks: Vec<String>,
+}
+
+/// Result of `lightbay info`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct InfoDocument {
+    /// Version and commit of the program.
+    pub version: String,
+    /// Schemas of the files that the program reads and writes.
+    pub formats: Vec<String>,
+    /// Methods by kind.
+    pub methods: BTreeMap<String, Vec<String>>,
+    /// Name and version of the solver of linear and integer programs.
+    pub solver: String,
+    /// Number of cores that the program may use; null if unknown.
+    pub cores: Option<usize>,
+    /// Path of the configuration file; null if neither flags nor environment determine it.
+    pub configuration: Option<String>,
+    /// Folder of the sessions.
+    pub sessions: Option<String>,
+    /// Folder of the logs.
+    pub logs: Option<String>,
+    /// Type and size of the terminal, in words.
+    pub terminal: String,
+    /// Number of colours of the terminal and theme, in words.
+    pub colours: String,
+    /// Set of glyphs that the workbench draws with.
+    pub glyphs: String,
+}
+
+/// Result of `lightbay new` with `-o`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NewDocument {
+    /// Path of the written scenario.
+    pub file: String,
+    /// Kind of the scenario.
+    pub kind: String,
+    /// Name of the scenario.
+    pub name: String,
+    /// Hash of the scenario's content.
+    pub scenario_sha256: String,
+}
+
+/// Result of `lightbay presets`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetsDocument {
+    /// The built-in scenarios.
+    pub presets: Vec<PresetEntry>,
+}
+
+/// A built-in scenario.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetEntry {
+    /// Kind of the scenario.
+    pub kind: String,
+    /// Name after `preset:`.
+    pub name: String,
+    /// Description in a few words.
+    pub help: String,
+}
+
+/// Result of `lightbay sessions list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionsDocument {
+    /// Folder of the sessions.
+    pub folder: String,
+    /// The sessions.
+    pub sessions: Vec<SessionEntry>,
+}
+
+/// A session in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionEntry {
+    /// Name of the session.
+    pub name: String,
+    /// Kind of its scenario.
+    pub kind: String,
+    /// Name of its scenario.
+    pub scenario: String,
+    /// Note of the user.
+    pub note: Option<String>,
+    /// Number of its plans.
+    pub plans: usize,
+    /// Size of all files of the session, bytes.
+    pub size_bytes: u64,
+    /// Date of the last change, RFC 3339.
+    pub updated_at: String,
+    /// Process in which the session is open, in words; null if it is not open.
+    pub open_in: Option<String>,
+    /// Problem with the session, in words.
+    pub problem: Option<String>,
+}
+
+/// Result of `lightbay sessions show`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionDocument {
+    /// Name of the session.
+    pub name: String,
+    /// Folder of the session.
+    pub folder: String,
+    /// Note of the user.
+    pub note: Option<String>,
+    /// Texts on parts of the session that could not be read.
+    pub remarks: Vec<String>,
+    /// The plans of the session.
+    pub plans: Vec<SessionPlan>,
+}
+
+/// A plan of a session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionPlan {
+    /// Number of the plan; commands accept `session:NAME/NUMBER`.
+    pub number: u64,
+    /// Path of the plan's file.
+    pub file: String,
+    /// Size of the file, bytes.
+    pub size_bytes: u64,
+    /// Envelope of the plan; null if it cannot be read.
+    pub plan: Option<Header>,
+    /// Reason that the plan cannot be read.
+    pub problem: Option<String>,
+}
+
+/// Result of `lightbay solve` with `-o`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SolveDocument {
+    /// Path of the plan; null if no plan was found.
+    pub file: Option<String>,
+    /// Status with which the run ended, such as `optimal` or `stopped`; null if the program left before the run ended.
+    pub status: Option<String>,
+    /// Exit code of the command.
+    pub exit_code: u8,
+    /// Envelope of the plan.
+    pub plan: Option<Header>,
+    /// Known bounds on the plan, the strongest first.
+    pub bounds: Vec<KnownBound>,
+}
+
+/// Returns the schema of the flat row that `lightbay show --row` prints: its keys depend on the kind.
+fn row_schema() -> Value {
+    json!({
+        "title": super::show::ROW_SCHEMA,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": { "schema": { "const": super::show::ROW_SCHEMA } },
+        "required": ["schema", "file", "kind", "name", "scenario_sha256"],
+        "additionalProperties": { "type": ["null", "boolean", "number", "string"] },
+    })
+}
