@@ -18,7 +18,6 @@ use lightbay_core::clock::Deadline;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::crossconnect::plan::{Changes, CrossconnectResult};
 use lightbay_engines::crossconnect::report::switch;
-use lightbay_engines::crossconnect::rollout::caveat::Warning;
 use lightbay_engines::crossconnect::rollout::explained::ChangeFacts;
 use lightbay_engines::crossconnect::scenario::CrossconnectScenario;
 use lightbay_widgets::PaneState as Shown;
@@ -141,15 +140,6 @@ fn scenario_of(plan: &AnyPlan) -> Option<&CrossconnectScenario> {
 impl ExplainedChange {
     fn scenario(&self) -> Option<&CrossconnectScenario> {
         scenario_of(&self.plan)
-    }
-
-    fn changes(&self) -> Option<&Changes> {
-        changes_of(&self.plan)
-    }
-
-    /// Returns warnings about the change, in addition to its figures.
-    fn warnings(&self) -> Vec<Warning> {
-        self.scenario().zip(self.changes()).map_or_else(Vec::new, |(of, changes)| Warning::all(of, changes))
     }
 }
 

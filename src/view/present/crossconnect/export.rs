@@ -5,6 +5,7 @@ use crate::app::drawn::{Item, PaneDrawn};
 use crate::view::present::rows::{ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, other_plan, plain};
 use lightbay_engines::crossconnect::files::exports::{self, File, LineSort};
+use lightbay_engines::crossconnect::rollout::caveat::Warning;
 use lightbay_engines::crossconnect::scenario::Wiring;
 use lightbay_engines::{AnyPlan, FormatInfo};
 use lightbay_widgets::{PaneState as Shown, Piece, Tone, number};
@@ -47,6 +48,9 @@ pub struct Files {
     pub format: FormatInfo,
     /// The files that the format writes.
     pub files: Vec<Preview>,
+    /// Warnings about the change in a few words each. They need the batches of the change, which take milliseconds, so
+    /// they are computed with the files and not in a frame.
+    pub warnings: Vec<String>,
 }
 
 /// Writes a plan in a format, as `export` does with default options.
@@ -56,9 +60,10 @@ pub struct Files {
 pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
     let name = FORMATS.get(format_at).copied().unwrap_or(FORMATS[0]);
     let AnyPlan::Crossconnect(plan) = plan else { return Err("this plan touches no switch".to_owned()) };
-    if plan.plan().result.changes().is_none() {
+    let Some(changes) = plan.plan().result.changes() else {
         return Err("this plan touches no switch".to_owned());
-    }
+    };
+    let warnings = Warning::all(&plan.plan().scenario.body, changes);
     let format = lightbay_engines::exporters(SCREENS.kind)
         .into_iter()
         .find(|info| info.name == name)
@@ -78,7 +83,11 @@ pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
         first: file.script.lines().take(LINES).map(|(sort, line)| (sort, short(line))).collect(),
         name: file.name,
     };
-    Ok(Files { format, files: files.into_iter().map(preview).collect() })
+    Ok(Files {
+        format,
+        files: files.into_iter().map(preview).collect(),
+        warnings: warnings.into_iter().map(|warning| warning.short).collect(),
+    })
 }
 
 /// Data of the pane, refilled when plan, format or switch change.
@@ -245,7 +254,7 @@ fn sentence(plan: &ExplainedChange, files: &Files, switch: usize, shown: Option<
         files.files.len(),
         files.format.name
     )));
-    for warning in plan.warnings() {
+    for warning in &plan.warnings {
         pieces.push(Piece::new(format!("; {}", warning.short), Tone::Bad));
     }
     pieces
