@@ -254,8 +254,8 @@ fn sentence(plan: &ExplainedChange, files: &Files, switch: usize, shown: Option<
         files.files.len(),
         files.format.name
     )));
-    for warning in &plan.warnings {
-        pieces.push(Piece::new(format!("; {}", warning.short), Tone::Bad));
+    for warning in &files.warnings {
+        pieces.push(Piece::new(format!("; {warning}"), Tone::Bad));
     }
     pieces
 }
