@@ -39,8 +39,8 @@ pub enum ProcessGroup {
     /// Solver processes are in the group of the program: the shell stops and continues them with the job to which they
     /// belong.
     Shared,
-    /// Solver processes have a group of their own: the workbench reads the keys itself and pauses its runs before it
-    /// stops.
+    /// Solver processes have a group of their own: the workbench reads the keys itself and pauses its runs before it is
+    /// suspended.
     Own,
 }
 

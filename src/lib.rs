@@ -1,5 +1,5 @@
-//! The program: command line, app shell, event loop, wiring. This crate contains neither algorithms nor drawing code
-//! for cells.
+//! The program: command line, app shell, event loop, wiring. The algorithms are in `lightbay-engines`; the widgets that
+//! write terminal cells are in `lightbay-widgets`.
 //!
 //! The program is a library so that tests and benchmarks can use its modules; `main.rs` only calls [`cli::run`], and
 //! [`helper`] in the second process that some runs start.

@@ -52,7 +52,7 @@ impl ViewCache {
     }
 }
 
-/// Draws one frame, and returns data about the drawn screen for the state.
+/// Draws one frame. Returns the clickable areas, the drawn panes and the requested jobs.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let area = frame.area();
     let out = draw_into(app, cache, area, frame.buffer_mut());
@@ -75,7 +75,7 @@ fn keep_ends(buf: &mut Buffer) {
     }
 }
 
-/// Draws into an area of a buffer, and returns data about the drawn screen for the state.
+/// Draws into an area of a buffer. Returns the clickable areas, the drawn panes and the requested jobs.
 pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer) -> Drawn {
     let mut out = Drawn::default();
     if SizeClass::of(area.width, area.height) == SizeClass::TooSmall {

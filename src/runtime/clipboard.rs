@@ -5,13 +5,13 @@ use crossterm::Command as _;
 use crossterm::clipboard::CopyToClipboard;
 use std::path::{Path, PathBuf};
 
-/// Maximum length of a sequence that terminals are known to accept, in encoded bytes.
+/// Length of an encoded text up to which terminals are known to accept it, in bytes.
 pub const LIMIT: usize = 74_994;
 
 /// Terminal multiplexer between the program and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// No multiplexer runs between them.
+    /// No multiplexer: the program is connected directly to the terminal.
     Nothing,
     /// tmux.
     Tmux,

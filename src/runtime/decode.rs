@@ -69,8 +69,8 @@ impl Decoder {
         }
     }
 
-    /// Ends the wait of [`Self::waiting`]: a lone Escape becomes a key, and any other incomplete input is dropped
-    /// completely, so that none of its bytes becomes a key.
+    /// Handles incomplete input whose rest did not arrive in time: a lone Escape becomes a key, and any other
+    /// incomplete input is dropped completely, so that none of its bytes becomes a key.
     pub fn time_out(&mut self, out: &mut Vec<TerminalInput>) {
         let waiting = self.waiting();
         if waiting.is_some() {
@@ -315,7 +315,8 @@ fn mouse_input(parameters: &[u8], last: u8) -> Option<Mouse> {
     Some(Mouse { what, x: cell(x)?, y: cell(y)? })
 }
 
-/// Decodes a reply that contains text: `ESC ] … ST` and its relatives. Only the background is understood.
+/// Decodes a sequence that contains text, such as `ESC ] … ST`. Only the reply with the background colour becomes an
+/// event; all other sequences of this type are dropped.
 fn text_sequence(sort: u8, rest: &[u8]) -> Step {
     const CANCEL: u8 = 0x18;
     const SUBSTITUTE: u8 = 0x1a;

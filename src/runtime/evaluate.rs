@@ -1,4 +1,5 @@
-//! Evaluates edited lists on a separate thread: the newest request replaces a waiting request.
+//! Evaluates the lists of values that the user edits, such as circuits per link, on a separate thread: the newest
+//! request replaces a waiting request.
 
 use crate::app::action::Fact;
 use crate::app::effect::Evaluation;
@@ -29,7 +30,8 @@ struct EvaluationQueue {
     closed: bool,
 }
 
-/// Evaluator of edited lists. Its thread starts with the first request and ends when the evaluator is dropped.
+/// Evaluator of the lists of values that the user edits. Its thread starts with the first request and ends when the
+/// evaluator is dropped.
 pub struct Evaluator {
     queue: Arc<(Mutex<EvaluationQueue>, Condvar)>,
     results: mpsc::Sender<Finished>,
@@ -79,7 +81,7 @@ impl Drop for Evaluator {
     }
 }
 
-/// Stores the end of the last run.
+/// Event sink that stores the outcome of the run that ended last and drops all other events.
 #[derive(Default)]
 struct LastEnd(Mutex<Option<(RunId, Done)>>);
 
@@ -134,7 +136,8 @@ fn work(
     }
 }
 
-/// Evaluates a request; `None` if a newer request has arrived.
+/// Evaluates a request. Returns the plan or the reason that there is none; returns `None` if a newer request has
+/// arrived.
 fn evaluate(
     runs: &Runs,
     ends: &LastEnd,

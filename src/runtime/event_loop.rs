@@ -378,7 +378,8 @@ impl<V: View> Shell<V> {
     }
 }
 
-/// Returns the exit code: saving in another place is not a success, and a loss is a failure even after a signal.
+/// Returns the exit code: failure if data of the session was lost, even after a signal, or if the session was saved in
+/// another folder and `code` is 0; otherwise `code`.
 fn exit_code(closed: &Closed, code: u8) -> u8 {
     match &closed.ending {
         Some(Ending::Lost { .. }) => Exit::Failure.code(),

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Maximum number of milestones that wait for the screen.
+/// Number of waiting milestones (events other than points of curves and lines of logs) from which on older plans and
+/// remarks are removed.
 pub const MILESTONES: usize = 256;
 
 /// Maximum number of points of curves that wait for the screen, per run.
@@ -16,7 +17,8 @@ pub const LINES: usize = crate::app::runs::LINES;
 
 #[derive(Debug, Default)]
 struct WaitingEvents {
-    /// Counter of arrivals, which preserves the order of events.
+    /// Number of events that have arrived. Each event is stored with its number, so that events of all queues can be
+    /// sorted by arrival.
     arrived: u64,
     milestones: VecDeque<(u64, Event)>,
     progress: BTreeMap<RunId, VecDeque<(u64, Event)>>,
@@ -25,12 +27,12 @@ struct WaitingEvents {
     dropped: u64,
 }
 
-/// Events since the event loop last took them for the screen.
+/// Events that arrived since the previous batch.
 #[derive(Debug, Default)]
 pub struct EventBatch {
     /// Events in order of arrival.
     pub events: Vec<Event>,
-    /// Number of events that newer ones replaced, since the start.
+    /// Number of events, since the start, that newer events replaced or that were removed to thin out curves.
     pub merged: u64,
     /// Number of events that were dropped without replacement, since the start.
     pub dropped: u64,

@@ -1,4 +1,5 @@
-//! Follows the runs of another process in the session that it has open: reads its log as it grows, and tests its lock.
+//! Follows the runs of another process that has a session open: reads the log of the session as the log grows, and
+//! tests whether the process still holds the lock.
 
 use crate::app::action::{AtWork, Fact, Heard, RemoteEvents};
 use crate::runtime::helpers::Finished;
@@ -29,8 +30,8 @@ pub struct Following {
 }
 
 impl Following {
-    /// Makes the follower of a session that is shown in the open scenario of number `key`; `None` if no other process
-    /// has the session open, or if that process has no active runs.
+    /// Prepares to follow the runs in a session, which is shown in the open scenario with number `key`; `None` if no
+    /// other process has the session open, or if that process has no active runs.
     pub fn of(session: &Arc<Session>, replay: &Replay, key: u64) -> Option<Self> {
         let holder = session.holder()?;
         let runs: BTreeSet<RunId> = replay.at_work(&holder).collect();

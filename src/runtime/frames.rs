@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Minimum time between two frames because of input.
+/// Minimum time between the last frame and a frame that input causes.
 const INPUT_GAP: Duration = Duration::from_millis(10);
 
 /// Minimum time between two frames while the size changes.
@@ -33,7 +33,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Creates a limiter that permits at most `per_second` frames per second because of events.
+    /// Creates a limiter that permits at most `per_second` frames per second if only events of runs cause them.
     pub fn new(per_second: u32) -> Self {
         let event_gap = Duration::from_secs(1) / per_second.clamp(1, 60);
         Self { event_gap, hidden: false, last: None, due: None }

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 /// Maximum number of results that wait for the loop.
 const CAPACITY: usize = 256;
 
-/// Stack of a helper thread: checking walks deep graphs.
+/// Stack size of a helper thread, in bytes; large, because the checker recurses through deep graphs.
 const STACK_BYTES: usize = 8 << 20;
 
 /// Number of threads for panes, so that a slow section does not delay the others.
@@ -29,7 +29,7 @@ const VIEW_THREADS: usize = 2;
 
 /// Result of work on a helper thread.
 pub enum Finished {
-    /// A fact for the state.
+    /// An event to which the state reacts.
     Fact(Fact),
     /// A scenario, plan or session was opened or could not be opened, or the start screen was requested.
     Opened {
@@ -253,7 +253,7 @@ pub fn export(job: &ExportJob) -> Fact {
     Fact::Exported { path: job.path.clone(), bytes, files: artifacts.len(), rollbacks, remarks }
 }
 
-/// Returns the description of the format that is written; `None` for finished text.
+/// Returns the description of the format that an export writes; `None` if the job contains the finished text.
 fn info_of(job: &ExportJob) -> Option<formats::FormatInfo> {
     let kind = match &job.subject {
         ExportSubject::Text(_) => return None,

@@ -42,7 +42,7 @@ pub struct Opener {
 pub struct Bundle {
     /// The opened scenario in the form that the state stores.
     pub opened: Opened,
-    /// Plan numbers of the session.
+    /// Assigns the numbers of the plans in the session.
     pub book: Arc<PlanBook>,
     /// Number of the next run.
     pub next_run: RunId,
@@ -448,7 +448,7 @@ pub fn saving(key: u64, status: &SaveStatus) -> Saving {
     }
 }
 
-/// Names of the shell's own entries in `session.toml`.
+/// Names of the entries in `session.toml` that the app shell writes.
 mod key {
     pub const SOURCE: &str = "source";
     pub const SEED: &str = "seed";

@@ -36,7 +36,7 @@ const STOP_WITHIN: Duration = Duration::from_millis(500);
 /// Maximum time that suspending the process waits for runs to pause.
 const PAUSE_WITHIN: Duration = Duration::from_millis(200);
 
-/// Maximum time that a save that was requested may take.
+/// Maximum time that a requested save may take.
 const SAVE_WITHIN: Duration = Duration::from_secs(5);
 
 /// Maximum time that moving a session to another folder may take.
@@ -58,7 +58,7 @@ pub struct OpenScenario {
     clock: Arc<dyn Clock>,
     file: SessionFile,
     saved_sha256: String,
-    /// Hash of the scenario of the newest solve at the time at which this scenario was opened.
+    /// Hash of the scenario that was solved last, as saved in the session when this session was opened.
     solved_sha256: Option<String>,
     fresh: bool,
     made_again: u64,
@@ -66,8 +66,8 @@ pub struct OpenScenario {
 }
 
 impl OpenScenario {
-    /// Makes the open scenario from an opened bundle, without the parts for the state. Runs start their helper
-    /// processes with `launcher`.
+    /// Makes the open scenario from a bundle; also returns the part of the bundle that the state stores. Runs start
+    /// their solver processes with `launcher`.
     ///
     /// # Errors
     /// If the threads for runs cannot be started.
@@ -159,8 +159,8 @@ impl OpenScenario {
         }
     }
 
-    /// Solves the cells of a sweep on a separate thread, in parallel with the runs and with half of their threads. The
-    /// points are sent to the loop.
+    /// Solves the cells of a sweep on a separate thread, in parallel with the runs and with half of their threads. Each
+    /// solved cell is sent to the event loop as a row.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -408,7 +408,7 @@ pub struct Closed {
     pub stopped: bool,
 }
 
-/// Returns the session's number of the plan in an event.
+/// Returns the number that the session assigns to the plan in an event; `None` for an event without a plan.
 fn number_of(book: &PlanBook, event: &Event) -> Option<u64> {
     match &event.body {
         EventBody::Incumbent(incumbent) if incumbent.plan.is_some() && incumbent.number > 0 => {

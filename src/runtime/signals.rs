@@ -38,7 +38,7 @@ impl Signals {
     /// Installs the signal handlers.
     ///
     /// # Errors
-    /// Returns the error of the system if a signal cannot be taken over.
+    /// Returns the error of the system if the handler of a signal cannot be installed.
     pub fn listen() -> std::io::Result<Self> {
         let raw = |number| signal(SignalKind::from_raw(number));
         Ok(Self {

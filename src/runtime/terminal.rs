@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 const ENTER: &str = "\x1b[22;0t\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
 /// Sequence that undoes [`ENTER`] in reverse order, after a frame that may be incomplete.
 const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[23;0t";
-/// Sequence that makes the terminal report buttons and drags but not plain motion, with positions in decimals.
+/// Sequence that makes the terminal report buttons and drags but not plain motion, with positions as decimal numbers.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Sequence that queries the background colour, then the device attributes, to which every terminal replies.
@@ -217,7 +217,8 @@ impl Drop for Screen {
     }
 }
 
-/// Returns the part of a screen that is drawn: all of it, unless it has more cells than can be counted.
+/// Returns the part of a screen that is drawn: the whole screen, or its upper rows if it has more than `MOST_CELLS`
+/// cells.
 fn drawable((width, height): (u16, u16)) -> Rect {
     let most = MOST_CELLS.checked_div(u32::from(width)).unwrap_or(0);
     Rect::new(0, 0, width, height.min(u16::try_from(most).unwrap_or(u16::MAX)))

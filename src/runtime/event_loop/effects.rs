@@ -1,4 +1,4 @@
-//! Executes the effects that the state requested.
+//! Executes the effects that the state requested, such as solving, opening and writing files.
 
 use super::{CLOSE_WITHIN, Shell, View};
 use crate::app::action::Fact;
