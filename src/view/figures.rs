@@ -1,4 +1,5 @@
-//! Objective, gap, loss and ports as numbers and words: one set of rules for header, table, strip and layers.
+//! Objective, gap, loss and ports as numbers and words: one set of rules for the header, the table of plans, the solve
+//! strip and pop-ups.
 //!
 //! This module does not depend on kinds: each kind declares the names, units and places of its figures
 //! ([`MetricInfo`]).
@@ -16,7 +17,7 @@ use lightbay_widgets::number::{self, Num};
 use lightbay_widgets::{Piece, Tone};
 use std::collections::BTreeMap;
 
-/// Figures of a plan by name with unit.
+/// Figures of a plan; the key is the name of the figure with its unit.
 pub type Metrics = BTreeMap<String, f64>;
 
 /// Below this value, a number without unit is shown with four significant digits, not with a fixed number of decimals.
@@ -165,8 +166,8 @@ impl Headline {
         Some(self.standing.leading()?.value)
     }
 
-    /// Returns the figures of the header, either the figures before the gap or the figures after the gap, with their
-    /// place and text.
+    /// Returns the figures that the header shows before the gap (if `early` is true) or after the gap, each with the
+    /// settings of its display and its text.
     pub fn in_header(&self, early: bool) -> impl Iterator<Item = (&'static MetricInfo, InHeader, String)> {
         let figures = Figures { value: self.value, bound: self.bound(), metrics: &self.metrics };
         self.declared.iter().filter_map(move |info| {
@@ -202,7 +203,8 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Computes the gap |value - bound| as both fractions.
+    /// Computes the gap |value - bound| as a fraction of the objective value and of the reference part of the
+    /// objective.
     pub fn of(value: f64, bound: f64, declared: &[MetricInfo], metrics: &Metrics) -> Option<Self> {
         if !value.is_finite() || !bound.is_finite() {
             return None;
@@ -216,15 +218,15 @@ impl Gap {
         lightbay_core::quantity::gap(self.share)
     }
 
-    /// Formats the same difference as a fraction of the reference part of the objective: `2.1 % of ideal comm.`; `None`
-    /// if the plan does not have this part.
+    /// Formats the gap as a fraction of the reference part of the objective: `2.1 % of ideal comm.`; `None` if the plan
+    /// does not have this part.
     pub fn second(self) -> Option<String> {
         self.second.map(|(share, name)| format!("{} % {name}", open_percent(share, 1)))
     }
 }
 
-/// Returns the part of the objective as a percentage of which differences are also shown, with the name of the part, if
-/// the plan has it and it is not 0.
+/// Returns the value and the name of the reference part of the objective (differences are also shown as a percentage of
+/// this part); `None` if the plan does not have this part or its value is 0.
 pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'static str)> {
     declared.iter().find_map(|info| match info.relation {
         Some(Relation::Yardstick(name)) => Some((*metrics.get(info.name).filter(|part| **part > 0.0)?, name)),
@@ -243,7 +245,7 @@ pub fn percent(percent: f64) -> Num {
     number::signed(percent, if percent.abs() < 1.0 { 2 } else { 1 })
 }
 
-/// Returns the tone of a verdict.
+/// Returns the tone (meaning of a colour) in which a verdict is drawn.
 pub const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Better => Tone::Good,

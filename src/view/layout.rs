@@ -32,10 +32,11 @@
 //! +--------------------------------------------------------------------------+---------------+
 //! ```
 //!
-//! The numbers are the homes of the panes; a kind may give its panes other homes than their numbers. A pane that gets
-//! the focus moves to the large place, and the pane whose home is the large place moves to the home of the focused
-//! pane, so that all other panes stay in place. In the wide form only a pane without a home moves. There are two blank
-//! columns between panes, and one blank row above a title.
+//! The numbers in the drawing are numbers of places. The home of a pane is the number of the place where the pane is
+//! drawn by default; a kind may choose homes that differ from the numbers of its panes. A pane that gets the focus
+//! moves to the large place, and the pane whose home is the large place moves to the home of the focused pane, so that
+//! all other panes stay in place. In the wide form only a pane without a home moves. There are two blank columns
+//! between panes, and one blank row above a title.
 
 use crate::app::pane::{PaneId, PaneInfo, SizeClass};
 use crate::app::state::App;
@@ -78,7 +79,7 @@ pub struct Placed {
     pub area: Rect,
     /// `true` if the pane has room for details.
     pub large: bool,
-    /// `true` if the pane is drawn over the others in a frame.
+    /// `true` if the pane is drawn in a frame over the other panes.
     pub popup: bool,
 }
 

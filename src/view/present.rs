@@ -212,7 +212,7 @@ fn other_plan(app: &App, number: u64) -> Option<Piece> {
     is_other.then(|| Piece::new(format!("plan {number}"), Tone::Changed))
 }
 
-/// Returns the body of a framed pane, without the last row if the sentence is drawn there.
+/// Returns the area inside the frame of a pane, without its last `reserved` rows.
 fn body(area: Rect, reserved: u16) -> Rect {
     let inner = Pane::inner(area);
     Rect { height: inner.height.saturating_sub(reserved), ..inner }
@@ -223,7 +223,7 @@ fn below(body: Rect) -> Rect {
     Rect { y: body.y.saturating_add(body.height), height: 1, ..body }
 }
 
-/// Returns the text of a row of pieces, for copying.
+/// Joins the pieces of a row to plain text, for copying.
 fn plain(pieces: &[Piece]) -> String {
     pieces.iter().map(|piece| piece.text.as_ref()).collect()
 }

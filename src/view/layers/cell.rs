@@ -1,4 +1,5 @@
-//! The bar of an edit of a plan's cells, in place of the log: the change, and the effect of each step.
+//! The bar that replaces the log while the user edits the cells of a plan: the change, and the figures of the changed
+//! plan after each step.
 
 use crate::app::layer::CellEdit;
 use crate::app::state::App;
@@ -55,7 +56,8 @@ fn entry(edit: &CellEdit) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the results of the changed list, one per variant, compared with the edited plan.
+/// Returns the figures of the changed plan, compared with the plan before the edit; one result per variant of the
+/// evaluation, such as fair sharing and scheduled rates.
 fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
     let Some(work) = &app.work else { return Vec::new() };
     let goal = Goal::of(work.objective);

@@ -97,7 +97,7 @@ const PANES: &[PaneInfo] = &[
     },
 ];
 
-/// Job type for files of a plan, in addition to the type for explanations of plans.
+/// Type of the jobs that write the files of a plan; type 0 is for explanations of plans.
 const FILES: u64 = 1;
 const MATRIX: u64 = 2;
 

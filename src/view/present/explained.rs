@@ -48,7 +48,8 @@ pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
     frame(input, &Title::default(), state, area, buf);
 }
 
-/// Draws the message of a pane without a plan: it waits for the first plan, or the reason that no plan was found.
+/// Draws the message of a pane that has no plan to show: a run is searching, the last run failed for the stated reason,
+/// or nothing was solved.
 pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
     let failed = input.app.runs.latest(|_| true).and_then(|run| {
         let why = crate::view::shell::runs::failure(run)?;

@@ -59,10 +59,10 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Job
         self.made.last().and_then(|(_, made)| made.as_ref().ok().cloned())
     }
 
-    /// Stores a result of a helper thread; returns a result of another type.
+    /// Stores a result of a helper thread.
     ///
     /// # Errors
-    /// The result, if the result is of another type of job.
+    /// Returns the result if it belongs to another type of job.
     pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
         if job.variant != self.sort {
             return Err(result);

@@ -113,7 +113,7 @@ struct Division {
 
 impl SectionView {
     /// Returns the selected item: an item of this pane if it was chosen last, else the item that panes share, else the
-    /// default item, else the first item if items have blocks of their own.
+    /// default item, else the first item if the items have details or are intervals of time.
     pub fn selection(
         &mut self,
         input: &PaneInput<'_>,
@@ -342,12 +342,12 @@ fn lines_of(section: &Section) -> Vec<String> {
     lines
 }
 
-/// Converts a phrase to pieces of a row.
+/// Converts a phrase of a report to pieces of text with tones, for drawing.
 pub fn pieces(phrase: &Phrase) -> Vec<Piece> {
     phrase.words.iter().map(|words| Piece::new(words.text.clone(), tone(words.tone))).collect()
 }
 
-/// Returns the tone for a meaning.
+/// Returns the tone in which text with this meaning is drawn.
 pub const fn tone(meaning: Meaning) -> Tone {
     match meaning {
         Meaning::Text => Tone::Text,

@@ -70,7 +70,7 @@ const PANES: &[PaneInfo] = &[
     },
 ];
 
-/// Job type for measures of tori, in addition to the type for explanations of plans.
+/// Type of the jobs that measure tori; type 0 is for explanations of plans.
 const TORI: u64 = 1;
 const LIVE: u64 = 4;
 

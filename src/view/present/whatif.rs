@@ -1,5 +1,5 @@
 //! Sweeps over a knob: a curve per method, points as they are solved, a mark at the present value, and a table of the
-//! figures of every point below. For panes of any kind.
+//! figures of every point below. All kinds of scenario use this pane.
 
 use super::rows::{from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
@@ -47,7 +47,7 @@ struct ChartedFigure {
 }
 
 impl ChartedFigure {
-    /// Returns the figure that the kind charts; the overlay of the pane switches to the objective.
+    /// Returns the figure that the kind charts, or the objective if the kind declares no figure or `overlay` is true.
     fn of(run: &SweepRun, overlay: bool) -> Self {
         let kind = run.sweep.kind().name;
         let offered = lightbay_engines::sweeps(kind);

@@ -11,7 +11,7 @@ use lightbay_widgets::{Cut, Pen, Piece, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Minimum width at which the old value is shown too, with all decimals.
+/// Minimum width at which the baseline's value is shown too, with all decimals.
 const ROOMY: u16 = 36;
 
 /// Maximum number of rows, including the heading.

@@ -107,8 +107,8 @@ impl HeaderLine {
         self.add(false, &headline);
     }
 
-    /// Adds the gap with the prover of its bound, a smaller claimed gap, and the plans that the bound covers. A gap
-    /// that is not verified for all plans is marked at every size.
+    /// Adds the gap and whether its bound is verified or claimed, then a smaller claimed gap, if there is one, and the
+    /// plans that the bound covers. A gap that is not verified for all plans is marked at every size.
     fn add_proof(&mut self, standing: &Standing) {
         if standing.other_question().is_some() {
             self.segments.push(Segment::new("", "different problem").plain().priority(1));

@@ -42,8 +42,8 @@ pub struct Plans {
     rows: Vec<TableRow>,
     state: TableState,
     against: Against,
-    /// Selection of the last frame: the table scrolls to the selection when it changes, and otherwise keeps the
-    /// position of the wheel.
+    /// Selection of the last frame: the table scrolls to the selection when it changes, and otherwise stays where the
+    /// mouse wheel moved it.
     followed: Option<ItemId>,
 }
 

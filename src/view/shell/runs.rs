@@ -80,8 +80,8 @@ pub fn failure(run: &Run) -> Option<&str> {
 /// Time without output after which a solver is shown as silent, s.
 const SILENT_S: f64 = 2.0;
 
-/// Returns the stage of a run for which the user may have to wait: `root LP, silent for 12 s`,
-/// `stopping (root LP), 3 s`; `None` if its figures are sufficient.
+/// Returns the stage of a run for which the user may have to wait: `root LP, silent for 12 s`, `stopping (root LP), 3
+/// s`; `None` if the run is neither running nor stopping, or if a running method has not reported a stage.
 pub fn standing(app: &App, run: &Run) -> Option<String> {
     let seconds = |value: f64| number::fixed(value.floor(), 0);
     if let Some(waited_s) = app.stopping_s(run) {

@@ -51,7 +51,7 @@ struct Marks {
     word: &'static str,
     /// Best bound that covers only some plans.
     partial: Option<f64>,
-    /// The gap with the prover of its bound.
+    /// The gap, and whether its bound is verified or claimed.
     gap: String,
     best: f64,
     sense: Sense,

@@ -30,7 +30,7 @@ enum StartRow {
     Heads,
     /// A saved session, by its index.
     Recent(usize),
-    /// Three columns of text; the flag states which column contains the name. The first column is blank in a row that
+    /// Three columns of text, and which of the columns contains the name. The first column is blank in a row that
     /// repeats the first column of the row above.
     Three([String; 3], Name),
     /// A text made of pieces.
@@ -246,7 +246,7 @@ struct SessionColumns {
 }
 
 impl SessionColumns {
-    /// Number of columns of a row without name, kind, method and status.
+    /// Number of columns that a row needs in addition to name, kind, method and status.
     const FIXED: i32 = 42;
 
     fn of(width: i32) -> Self {

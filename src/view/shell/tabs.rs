@@ -1,5 +1,4 @@
-//! Line 1: the position in the workbench. Panes with their numbers, the focus in brackets, and layout and display state
-//! as words.
+//! Line 1: the names and numbers of the panes with the focus in brackets, then layout and display state as words.
 
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit};

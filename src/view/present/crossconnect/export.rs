@@ -37,7 +37,7 @@ pub struct Preview {
     pub switch: Option<usize>,
     /// `true` for a file of the rollback.
     pub rollback: bool,
-    /// First lines of the file, with their effects.
+    /// First lines of the file, each with its effect on connections (removes, adds or neither).
     pub first: Vec<(LineSort, String)>,
 }
 

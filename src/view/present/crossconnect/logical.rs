@@ -1,5 +1,6 @@
 //! Pane 4: installed and target circuits between pods, and their difference; ports in use per pod. The target of a pair
-//! can be edited: the bound from counting is updated at once, the plan as soon as it is found.
+//! can be edited: the demand-difference bound (a lower bound on removed circuits) is updated at once, the plan as soon
+//! as it is found.
 
 use super::ExplainedChange;
 use crate::app::action::Command;
@@ -453,7 +454,8 @@ fn sentence(
     pieces
 }
 
-/// Returns the edit in words: the target, the bound from counting before and now, and the result found.
+/// Returns the edit in words: the target, the demand-difference bound before and after the edit, and the objective of
+/// the plan found.
 fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), edit: &CellEdit) -> Vec<Piece> {
     if !edit.problem.is_empty() {
         return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];

@@ -20,7 +20,8 @@ const GAP: u16 = 2;
 /// Minimum number of columns of a large matrix next to the list; the rest scrolls.
 const ENOUGH: u16 = 48;
 
-/// Minimum width at which the sentence leaves room for the keys that step through the switches.
+/// Minimum width at which the last row also shows the keys that step through the switches, if the sentence leaves room
+/// for the keys.
 const HINT: u16 = 100;
 
 /// Pane of the matrix of one switch, next to the list of all switches.
@@ -35,10 +36,10 @@ impl MatrixPane {
         Self { pane: SectionPane::new("the switch", MATRIX), list: SectionContent::default() }
     }
 
-    /// Stores a result of a helper thread; returns a result of another pane.
+    /// Stores a result of a helper thread.
     ///
     /// # Errors
-    /// The result, if the result is for another pane.
+    /// Returns the result if it belongs to another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.pane.accept(key, result)
     }

@@ -27,7 +27,7 @@ pub struct SessionKey {
 struct RunKey {
     id: RunId,
     state: RunState,
-    /// Number of events or points that change sections about runs of this type.
+    /// Number of events or points of curves so far, counting only those that change sections about runs of this type.
     said: u64,
     bound: Option<u64>,
     standing: Option<String>,

@@ -61,7 +61,8 @@ struct ContentSplit {
 }
 
 impl SectionContent {
-    /// Prepares a section for its first display. Of the blocks that are forms, the one named `form` is shown.
+    /// Prepares a section for its first display. Among blocks that are alternative forms of the section, only the block
+    /// named `form` is shown.
     pub fn fill(&mut self, prepared: &Arc<Prepared>, forms: &[&str], form: &'static str) {
         if self.of.as_ref().is_some_and(|(of, shown)| Arc::ptr_eq(of, prepared) && *shown == form) {
             return;
@@ -144,7 +145,7 @@ impl SectionContent {
         self.list.wish().max(picture)
     }
 
-    /// Returns the number of columns of the lists: without bars, and the maximum that they can use.
+    /// Returns two widths of the lists: the width without bars, and the maximum width that the lists can use.
     pub fn widths(&self) -> (u16, u16) {
         let wish = self.list.wish();
         (wish.saturating_sub(list::BARS), wish)

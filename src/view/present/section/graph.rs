@@ -1,4 +1,5 @@
-//! A matrix whose rows have places, drawn as a network, with a link for every pair of nodes with a non-empty cell.
+//! A matrix drawn as a network: its rows are nodes with positions, and each pair of nodes with a non-empty cell has a
+//! link.
 
 use super::tone;
 use crate::view::present::PaneInput;
@@ -19,7 +20,7 @@ pub struct GraphView {
 }
 
 impl GraphView {
-    /// Prepares a matrix whose rows have places; `None` for other matrices.
+    /// Prepares a matrix whose rows have positions; `None` for other matrices.
     pub fn of(matrix: &Matrix) -> Option<Self> {
         let count = matrix.places.len();
         if count == 0 || count != matrix.rows.len() || count != matrix.columns.len() {

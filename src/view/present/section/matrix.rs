@@ -17,7 +17,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::collections::BTreeMap;
 
-/// Name of the form in which a matrix with places is drawn as a network.
+/// Name of the form in which a matrix is drawn as a network, if its rows have positions.
 const DRAWN: &str = "drawn";
 
 /// Width of a heading if not all columns fit.
@@ -27,7 +27,7 @@ const HEAD: u16 = 8;
 const TALL: u16 = 4;
 const TALL_SIGNS: u16 = 2;
 
-/// Number of columns of a shaded cell for each of its rows.
+/// Maximum number of columns to which a shaded cell of several rows is widened, per row of the cell.
 const ASPECT: u16 = 3;
 
 /// A matrix on the screen.
@@ -40,14 +40,14 @@ pub struct MatrixView {
     tiles: Vec<Tile>,
     /// The visible columns, padded to the same width.
     window: Vec<Tile>,
-    /// First column, number of columns and width for which the window was made.
+    /// First visible column, number of visible columns, and width of a column, for which `window` was filled.
     window_of: (usize, usize, u16),
     /// Headings over the columns.
     groups: Vec<Vec<Piece>>,
     /// Index of the cell of each item, if cells have items of their own.
     places: BTreeMap<ItemId, usize>,
     state: TilesState,
-    /// Signs that are drawn instead of texts, with the words after their rows.
+    /// Signs that are drawn instead of the texts of the cells, and the words after each row.
     signs: Option<SignsView>,
     /// The network, if the matrix is drawn as one.
     graph: Option<GraphView>,
@@ -142,7 +142,8 @@ impl MatrixView {
         }
     }
 
-    /// Prepares the matrix for a form of its section; the form [`DRAWN`] shows a matrix with places as a network.
+    /// Prepares the matrix for a form of its section; the form [`DRAWN`] shows a matrix whose rows have positions as a
+    /// network.
     pub fn in_form(mut self, form: &str) -> Self {
         self.graph = if form == DRAWN { GraphView::of(&self.matrix) } else { None };
         self
@@ -195,7 +196,7 @@ impl MatrixView {
         widest(&self.rows) + 1 + self.width() as u16 * pitch + gaps + words
     }
 
-    /// Returns the number of columns of the words after the rows.
+    /// Returns the room for the words that follow each row: the width of the longest words and a gap; 0 without words.
     fn words_wide(&self) -> u16 {
         let wide = self.matrix.words.iter().map(|phrase| columns_of(&phrase.to_string())).max();
         wide.filter(|wide| *wide > 0).map_or(0, |wide| wide + 2)
@@ -262,7 +263,7 @@ impl MatrixView {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// Returns the row of a cell without an item, in a matrix whose items are its cells by number.
+    /// Returns the row of the cell with index `id`, for a cell without an item; `None` for a matrix without signs.
     pub fn row_of(&self, id: ItemId) -> Option<u32> {
         let at = id as usize;
         (self.signs.is_some() && at < self.tiles.len()).then(|| (at / self.width()) as u32)

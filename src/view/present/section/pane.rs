@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Initial time limit of work for a pane; work that can end early returns its result at that time.
 const FIRST: Duration = Duration::from_secs(30);
 
-/// Factor of the next time limit for work without a result, as long as the pane is visible.
+/// Factor by which the time limit grows after work ends without a result, as long as the pane is visible.
 const LONGER: u32 = 4;
 
 /// Number of sections that stay in memory, including sections of plans displayed before.
@@ -42,14 +42,14 @@ pub struct Wanted<K, W> {
     pub plan: u64,
     /// Computes the section until the deadline.
     pub work: W,
-    /// Computes the details of an item, if items have blocks of their own.
+    /// Computes the details of an item, if the items of the section have details.
     pub detail: Option<ItemWork>,
     /// `true` to show the newest computed section even if it belongs to another key, because keys change faster than
     /// sections are computed.
     pub is_live: bool,
 }
 
-/// A section as a pane, by the keys of its subject.
+/// A section as a pane. Computed sections are stored by key, which identifies the plan or scenario.
 #[derive(Debug)]
 pub struct SectionPane<K> {
     waits_for: String,
@@ -82,10 +82,10 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         self
     }
 
-    /// Stores a result of a helper thread; returns a result of another pane.
+    /// Stores a result of a helper thread.
     ///
     /// # Errors
-    /// The result, if the result is for another pane.
+    /// Returns the result if it belongs to another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.worked.accept(key, result).or_else(|result| self.details.accept(key, result))
     }
@@ -171,7 +171,8 @@ fn patiently(work: &dyn Fn(Deadline) -> Result<Section, Unavailable>) -> Result<
     }
 }
 
-/// Returns a remedy that names settings, without settings that are already set.
+/// Returns the remedy. If the settings that the remedy names are already made, returns that the current run will
+/// compute the section, or that the user must solve again.
 fn remedy_now(app: &App, remedy: &str) -> String {
     let is_set = |text: &str| {
         let setting = |word: &str| word.trim_matches([',', ';', '.']).parse::<Setting>().ok();

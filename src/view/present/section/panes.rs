@@ -175,7 +175,7 @@ impl SectionPanes {
     }
 }
 
-/// Makes a pane of the section that it names, with the forms of the section.
+/// Adds to a pane the section whose name is in `pane.shows`, and the forms of the section.
 fn of_section(pane: PaneInfo, sections: &'static [SectionInfo]) -> PaneInfo {
     match sections.iter().find(|section| section.name == pane.shows) {
         Some(section) => PaneInfo {
@@ -202,8 +202,8 @@ fn of_sweeps(pane: PaneInfo, kind: &str) -> PaneInfo {
     PaneInfo { modes: offered.forms, overlay, sweeps: Some(sweeps), ..pane }
 }
 
-/// Home of the panes after a kind's own panes, which have no place of their own on the screen; they are opened by
-/// number, list or palette. This number is larger than any home.
+/// Home of the panes that follow a kind's own panes. These panes are not drawn by default; the user opens them by
+/// number, from the list or from the command palette. This number is larger than any home.
 const NO_HOME: u8 = 100;
 
 /// Returns the own panes of a kind, followed by panes of some of its sections; a pane for every section if the kind has

@@ -12,7 +12,7 @@ use ratatui::widgets::Widget;
 /// Minimum number of columns of a picture; with fewer, only the rows are drawn.
 const LEAST: u16 = 8;
 
-/// Number of columns of loads, for which columns of the table may be omitted.
+/// Number of columns of a picture of loads; columns of the table may be omitted to make room for it.
 const LOADS: u16 = 24;
 
 /// Number of columns of bars of parts, including the names of the parts.
@@ -37,7 +37,7 @@ pub enum RowPicture {
 const PAINTS: [(Tone, char); 4] =
     [(Tone::Series(0), '-'), (Tone::Answer, '#'), (Tone::Bad, '!'), (Tone::Series(2), '+')];
 
-/// Makes a part of a bar, by its number.
+/// Makes a part of a bar; `number` decides paint and letter.
 fn part(number: usize, amount: f64) -> Part {
     let (tone, letter) = PAINTS[number % PAINTS.len()];
     Part::new(amount, tone, letter)
@@ -47,11 +47,11 @@ fn part(number: usize, amount: f64) -> Part {
 #[derive(Clone, Debug)]
 pub enum PictureScale {
     Nothing,
-    /// Bars between the smallest and the largest of their ends.
+    /// Bars on a scale from the smallest to the largest end of any bar.
     Bars {
         low: f64,
         high: f64,
-        /// `true` if the bars replace the sentences of facts.
+        /// `true` if the bars replace the sentences next to the rows of a block of facts.
         over_sentence: bool,
         /// Reference value of the bars, with its name.
         limit: Option<(f64, String)>,
@@ -72,7 +72,7 @@ impl PictureScale {
         Self::scale(pictures, false, limit)
     }
 
-    /// Makes the scale of bars instead of the sentences of facts.
+    /// Makes the scale of bars that replace the sentences next to the rows of a block of facts.
     pub fn over_sentence<'a>(pictures: impl Iterator<Item = &'a RowPicture>) -> Self {
         Self::scale(pictures, true, None)
     }
@@ -128,7 +128,7 @@ impl PictureScale {
         matches!(self, Self::Bars { over_sentence: true, .. })
     }
 
-    /// Returns the number of columns of the pictures, for which columns of the table may be omitted.
+    /// Returns the number of columns of the pictures; columns of the table may be omitted to make room for them.
     pub const fn wanted(&self) -> u16 {
         match self {
             Self::Nothing => 0,
@@ -225,7 +225,8 @@ impl PictureScale {
     }
 }
 
-/// Returns start and end of the displayed time, s: the interval of the present form, after stretching.
+/// Returns start and end of the displayed time, s: the interval of the present form, or the visible part of this
+/// interval if the user stretched the axis.
 fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
     let known = axis.windows.iter().find(|(name, ..)| *name == input.mode()).or(axis.windows.first());
     let (from_s, to_s) = known.map_or((0.0, 1.0), |(_, from_s, to_s)| (*from_s, *to_s));

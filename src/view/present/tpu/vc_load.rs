@@ -1,4 +1,5 @@
-//! Bars of hops, and the distribution of channels by load for each set of routes.
+//! For each set of routes: the number of hops on each virtual channel as bars, and the distribution of the channels by
+//! load.
 
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
@@ -30,7 +31,7 @@ const WHOLE: (u16, u16) = (100, 28);
 /// Factor of a channel in an item's id: the last two digits of the id are the virtual channel.
 const STRIDE: ItemId = 100;
 
-/// Data of the pane, refilled when the plan changes or a torus is known.
+/// Data of the pane, refilled when the plan changes or the routes of another torus arrive.
 #[derive(Debug, Default)]
 pub struct VcPane {
     of: Option<(u64, usize)>,

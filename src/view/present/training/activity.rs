@@ -45,7 +45,7 @@ pub struct ActivityPane {
     state: ActivityState,
 }
 
-/// Form of the pane: whether only the tail is shown, and whether columns are true to time.
+/// Form of the pane: whether only the tail is shown, and whether the widths of columns are proportional to time.
 #[derive(Clone, Copy)]
 struct ActivityForm {
     tail: bool,

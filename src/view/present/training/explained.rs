@@ -27,8 +27,8 @@ pub struct Explained {
     pub events: Vec<PhaseEvent>,
     /// The full graph of a job under the plan.
     pub steps: Vec<Step>,
-    /// Directed links that carry tasks, sorted by their contribution to the makespan, then by the losses of their
-    /// tasks.
+    /// Directed links that carry tasks, sorted by their contribution to the makespan, then by the time that their tasks
+    /// take beyond the minimum.
     pub ways: Vec<u32>,
 }
 

@@ -293,7 +293,8 @@ impl PortsPane {
         }
     }
 
-    /// Marks the cells that the edit changed or refused; ports are updated with every key, like the digits.
+    /// Marks the cells that the edit changed or refused; after every key, the digits and the used ports are updated at
+    /// once, without waiting for the evaluation.
     fn flag_cells(&mut self, input: &PaneInput<'_>, facts: &Explained) {
         let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane);
         if let Some(edit) = edit {

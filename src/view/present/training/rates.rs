@@ -313,7 +313,8 @@ fn verdict(later_s: f64) -> Tone {
     }
 }
 
-/// Returns the shade of a layer. Two layers do not get adjacent shades, because these are hard to distinguish.
+/// Returns the shade of a layer. If there are exactly two layers, their shades are not adjacent, because adjacent
+/// shades are hard to distinguish.
 const fn shade(place: usize, count: usize) -> u8 {
     (if count == 2 { 2 * place } else { place % 4 }) as u8
 }
@@ -329,8 +330,8 @@ fn takes(facts: &Explained, task: u32) -> [f64; 2] {
         .map(|trace| trace.finish[task as usize] - trace.start[task as usize])
 }
 
-/// Returns the displayed time before stretching; also returns the chosen task if this time covers only the task and not
-/// all activity of the link.
+/// Returns start and end of the time axis before the user stretches it. Also returns the chosen task if the axis shows
+/// only this task and some time around it, instead of all activity of the link.
 fn whole_span(facts: &Explained, way: u32, task: Option<u32>) -> ((f64, f64), Option<u32>) {
     let analysis = &facts.analysis;
     let carried = &analysis.setting.evaluator.network.carried[way as usize];

@@ -37,10 +37,10 @@ impl Default for ReallocationPane {
 }
 
 impl ReallocationPane {
-    /// Stores a result of a helper thread; returns a result of another pane.
+    /// Stores a result of a helper thread.
     ///
     /// # Errors
-    /// The result, if the result is for another pane.
+    /// Returns the result if it belongs to another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.pane.accept(key, result)
     }

@@ -22,7 +22,7 @@ const WORDS: u16 = 44;
 /// this many columns do not fit.
 const SENTENCE: u16 = 12;
 
-/// Priority number from which on columns are omitted to make room for the picture next to the rows.
+/// Columns with this or a larger priority number are omitted if the picture next to the rows needs their room.
 const OPTIONAL: u8 = 3;
 
 /// Number of columns in front of a table, for selection and marks.
@@ -50,7 +50,8 @@ pub struct ListBlock {
     pub(super) of_plans: bool,
     /// `true` if the last rows are shown until the user chooses a row.
     pub(super) newest_last: bool,
-    /// Index of the column whose words are aligned in separate columns.
+    /// Index of the column whose text is padded with blanks so that its words are aligned from row to row, such as
+    /// lines of a log.
     aligned: Option<usize>,
 }
 
