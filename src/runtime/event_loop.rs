@@ -33,7 +33,7 @@ use tokio::sync::{Notify, mpsc};
 
 mod effects;
 
-/// Time after a resumption of the program within which a SIGCONT is part of the same resumption.
+/// A SIGCONT within this time after the program resumed belongs to the same resumption and is ignored.
 const SAME_CONTINUE: Duration = Duration::from_secs(1);
 
 /// Maximum time that opening waits for the previous scenario to close.
@@ -388,7 +388,7 @@ fn exit_code(closed: &Closed, code: u8) -> u8 {
     }
 }
 
-/// Returns the sentence about a session that could not be saved in its place; empty if the session was saved.
+/// Returns a sentence that reports that a session could not be saved in its folder; empty if the session was saved.
 fn troubled(ending: &Ending) -> String {
     match ending {
         Ending::Saved(_) => String::new(),

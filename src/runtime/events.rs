@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Number of waiting milestones (events other than points of curves and lines of logs) from which on older plans and
-/// remarks are removed.
+/// Once this number of milestones (events other than points of curves and lines of logs) waits for the screen, each new
+/// milestone replaces an older plan or remark.
 pub const MILESTONES: usize = 256;
 
 /// Maximum number of points of curves that wait for the screen, per run.

@@ -39,7 +39,7 @@ impl Following {
         (!runs.is_empty()).then(|| Self { session: Arc::clone(session), follower, holder, runs, key })
     }
 
-    /// Returns the process and its runs, for the state.
+    /// Returns the other process and its active runs, for the state.
     pub fn at_work(&self) -> AtWork {
         AtWork { holder: self.holder.to_string(), runs: self.runs.clone() }
     }

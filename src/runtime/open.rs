@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Number of newest plans of a session that are read at once; other plans are read when they are displayed.
 const READ_AT_ONCE: usize = 8;
 
-/// Opener of scenarios, plans and sessions, with its inputs.
+/// Opens scenarios, plans and sessions.
 #[derive(Clone)]
 pub struct Opener {
     /// Folders of this user.

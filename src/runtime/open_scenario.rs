@@ -329,8 +329,8 @@ impl OpenScenario {
     }
 
     /// Stops all runs, writes all pending data, and releases the session. Removes a session in which nothing happened.
-    /// `plans` are the plans in memory, in case the folder was removed; data that cannot be written there goes to any
-    /// folder with room.
+    /// If another program removed the folder of the session, `plans`, the plans in memory, are written again. Data that
+    /// cannot be written to this folder is written to another folder.
     pub fn close(self, why: Stop, plans: Vec<(u64, PlanRef)>) -> Closed {
         self.stop_sweep();
         let Self { runs, writer, places, fresh, looked_at, following, made_again, .. } = self;

@@ -166,8 +166,8 @@ impl Headline {
         Some(self.standing.leading()?.value)
     }
 
-    /// Returns the figures that the header shows before the gap (if `early` is true) or after the gap, each with the
-    /// settings of its display and its text.
+    /// Returns the figures that the header shows before the gap (if `early` is true) or after the gap, each with its
+    /// description, its display settings and its text.
     pub fn in_header(&self, early: bool) -> impl Iterator<Item = (&'static MetricInfo, InHeader, String)> {
         let figures = Figures { value: self.value, bound: self.bound(), metrics: &self.metrics };
         self.declared.iter().filter_map(move |info| {

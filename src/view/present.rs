@@ -3,7 +3,7 @@
 //! Each kind has a folder here and a row in [`KINDS`]: its panes as data, and the code that draws them ([`KindPanes`]).
 //! Each screen has its own instance of the drawing code. This instance keeps results for a plan (computed on a helper
 //! thread if this takes more than two milliseconds), and refills its rows and curves when plan, run or selection
-//! change; drawing only reads them.
+//! change; drawing only reads the rows and curves.
 
 mod crossconnect;
 mod explained;

@@ -320,7 +320,7 @@ impl WhatIfPane {
         }
     }
 
-    /// Returns `true` if no method has a better result at a value.
+    /// Returns `true` if `method` has a result at the value with index `at`, and no method has a better result there.
     fn is_best(&self, run: &SweepRun, at: usize, method: usize) -> bool {
         let sense = run.sweep.objective().sense;
         let value = |method: usize| run.row(run.cell_at(at, method)).filter(|row| !row.failed())?.value;

@@ -69,7 +69,8 @@ struct Known {
 }
 
 impl Gathered {
-    /// Returns the plans and the run of this type that sections about the plan `explained` use, with their key.
+    /// Returns the plans and the run that a section about the plan `explained` uses, with their key. The run has the
+    /// type `sort`.
     pub fn of(&mut self, app: &App, explained: u64, sort: RunSort) -> (SessionKey, Arc<Surroundings>) {
         let key = SessionKey::of(app, explained, sort);
         let now_s = run_of(app, sort).map_or(0.0, |run| app.elapsed_s(run));
@@ -110,7 +111,7 @@ impl SessionKey {
         }
     }
 
-    /// Returns `true` if another key differs only in the events of an active run.
+    /// Returns `true` if `other` differs from this key at most in the events of a run, and this run is active.
     fn differs_in_words(&self, other: &Self) -> bool {
         let (Some(run), Some(after)) = (&self.run, &other.run) else { return false };
         let (said, standing) = (after.said, after.standing.clone());

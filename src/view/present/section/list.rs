@@ -17,7 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Maximum number of sentences that are listed; the rows themselves are on the screen.
+/// Number of rows of a list above which its sentences are omitted from the details of a pane.
 const SENTENCES: usize = 200;
 
 /// The lists of a section in the displayed form.
@@ -138,7 +138,7 @@ impl List {
         }
     }
 
-    /// Returns a sentence about every item; none if there are very many.
+    /// Returns a sentence about every item; no sentence if there are more than `SENTENCES` rows.
     pub fn sentences(&self, section: &Section) -> Vec<String> {
         let rows: usize = self.parts.iter().map(|part| part.block.rows.len()).sum();
         if rows > SENTENCES {

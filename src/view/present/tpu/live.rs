@@ -62,7 +62,7 @@ impl Live {
         Self::of(&Topology::symmetric(symmetry.group.clone(), voltage))
     }
 
-    /// Returns the smallest of all bounds, which no flow exceeds.
+    /// Returns the smallest of the bounds, which is the tightest upper bound on the throughput.
     pub fn bound(&self) -> f64 {
         self.two_length.iter().map(|(_, bound)| *bound).fold(self.hop_bound, f64::min)
     }

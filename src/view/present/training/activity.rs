@@ -1,5 +1,6 @@
-//! Pane 2: tasks by the intervals between events. Rows are the tasks that are active in the visible columns; a row
-//! below the tasks of a shared link shows the load of the link.
+//! Pane 2: a grid of tasks and intervals; each interval is the time from one event (such as the start or end of a task)
+//! to the next. Rows are the tasks that are active in the visible columns; a row below the tasks of a shared link shows
+//! the load of the link.
 
 use super::explained::Explained;
 use super::{Choice, JobFacts, pieces};

@@ -25,7 +25,7 @@ pub struct Explained {
     pub analysis: Analysis,
     /// Reconfigurations within an iteration, by time; empty for static circuits.
     pub events: Vec<PhaseEvent>,
-    /// The full graph of a job under the plan.
+    /// Nodes of the full graph of the job, with their times under the plan.
     pub steps: Vec<Step>,
     /// Directed links that carry tasks, sorted by their contribution to the makespan, then by the time that their tasks
     /// take beyond the minimum.
@@ -106,7 +106,7 @@ impl Explained {
         self.analysis.setting.evaluator.network.via[task as usize]
     }
 
-    /// Returns the task that is shown for a chosen directed link: the task on the link that ends last.
+    /// Returns the task that is shown for a chosen directed link: of the tasks on this link, the task that ends last.
     pub fn last_on(&self, direction: u32) -> Option<u32> {
         let carried = self.analysis.setting.evaluator.network.carried.get(direction as usize)?;
         let finish = |task: &u32| self.analysis.tasks[*task as usize].finish_s;

@@ -13,13 +13,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Item that a pane shares with others.
+/// Type of the items that a pane shares with other panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedItems {
     Nothing,
     /// Tasks, with a sentence about tasks without a row in the section.
     Tasks,
-    /// Directed links, by their index in the order of importance.
+    /// Directed links, by their index in the list `ways` of the explained job.
     Ways,
 }
 
