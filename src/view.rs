@@ -4,6 +4,8 @@
 //! the screen that the state needs is returned as [`Drawn`]. Vectors of rows and pieces are in [`ViewCache`] and are
 //! refilled.
 //!
+//! A piece is a text with a tone, which is its meaning (such as good or muted); the theme maps tones to colours.
+//!
 //! | Module | Draws |
 //! |---|---|
 //! | [`layout`] | nothing: places of all regions |

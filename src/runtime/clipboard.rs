@@ -5,7 +5,7 @@ use crossterm::Command as _;
 use crossterm::clipboard::CopyToClipboard;
 use std::path::{Path, PathBuf};
 
-/// Length of an encoded text up to which terminals are known to accept it, in bytes.
+/// Length of a clipboard sequence up to which terminals are known to accept the sequence, in bytes.
 pub const LIMIT: usize = 74_994;
 
 /// Terminal multiplexer between the program and the terminal.
@@ -41,7 +41,8 @@ pub enum Way {
     TooLong,
 }
 
-/// Returns the sequence that copies a text to the clipboard.
+/// Returns the sequence that copies a text to the clipboard, or [`Way::TooLong`] if the sequence is longer than
+/// [`LIMIT`].
 pub fn copy(text: &str, between: Between) -> Way {
     let mut sequence = String::new();
     // Writing into a string cannot fail.

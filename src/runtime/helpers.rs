@@ -24,7 +24,7 @@ const CAPACITY: usize = 256;
 /// Stack size of a helper thread, in bytes; large, because the checker recurses through deep graphs.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Number of threads for panes, so that a slow section does not delay the others.
+/// Number of threads for panes, so that a slow section does not delay other sections.
 const VIEW_THREADS: usize = 2;
 
 /// Result of work on a helper thread.

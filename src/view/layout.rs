@@ -111,7 +111,8 @@ const GAP: u16 = 2;
 const SIDE: [u16; 2] = [27, 40];
 const SIDE_RANGE: (u16, u16) = (20, 70);
 
-/// Minimum number of rows of the panes below the large one in the grid, if the large one requests more than its share.
+/// Minimum number of rows of the panes below the large pane in the grid, if the large pane requests more rows than it
+/// gets by default.
 const MIDDLE: u16 = 9;
 
 /// Minimum width at which the wide form has a column for the panes 7 to 9.

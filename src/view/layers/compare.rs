@@ -23,7 +23,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
-/// Columns of the pop-up, frame included.
+/// Number of columns of the pop-up, frame included.
 const WIDTH: u16 = 92;
 
 /// Inputs from which the sheet (the drawn comparison) was made.

@@ -1,5 +1,9 @@
 //! Sections of a kind as panes: one renderer for facts, tables, matrices, curves and spans of any kind.
 //!
+//! A section consists of blocks; each block is one of these five. A form is one of several alternative views of a
+//! section. An item is a row, a cell or a span that the user can select; the sentence about an item states its figures
+//! in one line.
+//!
 //! | module | content |
 //! |---|---|
 //! | [`beside`] | plans and runs of the session, for sections among them |
@@ -75,12 +79,12 @@ impl Prepared {
     }
 }
 
-/// An item whose choice several panes share.
+/// An item that several panes show, such as a task: if the user chooses it in one pane, it is selected in all of them.
 #[derive(Clone, Debug, Default)]
 pub struct PointedItem {
     /// The item, in the numbering of the panes that share it.
     pub item: Option<ItemId>,
-    /// `true` if the user chose it.
+    /// `true` if the user chose the item.
     pub by_person: bool,
     /// The sentence about the item, used if the row has no sentence of its own.
     pub sentence: Option<Phrase>,

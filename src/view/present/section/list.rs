@@ -225,8 +225,8 @@ impl List {
     }
 }
 
-/// Draws a list of one block in several columns if it is too long for one column and narrow enough; the last row states
-/// the number of omitted rows.
+/// If a list consists of one block without pictures and has too many rows for the area, draws it in as many columns as
+/// fit; the last row states the number of omitted rows. Otherwise draws nothing and returns `false`.
 pub fn flow(list: &List, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> bool {
     let [part] = list.parts.as_slice() else { return false };
     let (block, gap) = (&part.block, 2);

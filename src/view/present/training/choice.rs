@@ -38,7 +38,7 @@ impl Choice {
         })
     }
 
-    /// Returns the choice in one pane.
+    /// Returns the task and the directed link that the user chose in this pane; `None` if nothing is chosen in it.
     fn in_pane(
         app: &App,
         facts: &Explained,

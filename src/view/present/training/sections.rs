@@ -34,8 +34,8 @@ pub struct JobSection {
 }
 
 impl JobSection {
-    /// Creates a section by its name, and the text shown while it is computed; `sort` distinguishes the jobs of the
-    /// section from other jobs.
+    /// Creates the pane of the section with this name; the pane shows `waits_for` while the section is computed; `sort`
+    /// distinguishes the jobs of the section from other jobs.
     pub fn new(name: &'static str, waits_for: &'static str, sort: u64, shares: SharedItems) -> Self {
         let pane = SectionPane::new(waits_for, sort);
         let pane = match shares {
