@@ -434,7 +434,7 @@ fn no_thread(error: &std::io::Error) -> (Severity, String) {
     (Severity::Error, format!("nothing will be saved because no writer thread could start: {error}"))
 }
 
-/// Returns the report on saving, for the state.
+/// Returns the state of saving, for the screen.
 pub fn saving(key: u64, status: &SaveStatus) -> Saving {
     Saving {
         key,

@@ -79,7 +79,7 @@ impl Prepared {
     }
 }
 
-/// An item that several panes show, such as a task: if the user chooses it in one pane, it is selected in all of them.
+/// An item that several panes show, such as a task: if the user chooses it in one pane, the other panes select it too.
 #[derive(Clone, Debug, Default)]
 pub struct PointedItem {
     /// The item, in the numbering of the panes that share it.
@@ -155,8 +155,8 @@ impl SectionView {
         self.content.wish()
     }
 
-    /// Draws a section below its title. `detail` is the section with the details of the selected item, if it is
-    /// available.
+    /// Draws a section below its title. `detail` is the section with the details of the selected item; `None` if these
+    /// details are not computed yet or the items have none.
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,

@@ -376,13 +376,13 @@ fn progress(run: &SweepRun) -> String {
     }
 }
 
-/// Returns the place of a value on the axis: at its number, or at its position if values are not numbers.
+/// Returns the position of a value on the axis: the value itself, or its index if not all values are numbers.
 fn place(values: &[ParamValue], at: usize) -> f64 {
     let numbers = values.iter().all(|value| value.as_f64().is_some());
     values.get(at).and_then(ParamValue::as_f64).filter(|_| numbers).unwrap_or(at as f64)
 }
 
-/// Returns the place of the present value of the knob, if the axis contains this value.
+/// Returns the position of the present value of the knob, if this value is within the range of the axis.
 fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     let axis = run.axis()?;
     let now = input.app.work.as_ref()?.now.scenario.knob(&axis.info.name)?;

@@ -24,9 +24,9 @@ pub struct HeaderLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Brevity {
     Full,
-    /// The clock after the state is omitted.
+    /// The time after the state of the run is omitted.
     NoClock,
-    /// The clock is omitted, and numbers have fewer decimals.
+    /// The time is omitted, and numbers have fewer decimals.
     Short,
 }
 

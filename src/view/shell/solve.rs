@@ -327,7 +327,8 @@ fn limits(app: &App) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the last check and the dropped events, `checked plan 6 ✓  events dropped 0`, or a problem with saving.
+/// Returns the displayed plan, if the checker confirmed it, and the number of dropped events: `checked plan 6 ✓  events
+/// dropped 0`. If saving fails, returns the reason instead.
 fn health(app: &App) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if let Some(why) = &app.session.failing {

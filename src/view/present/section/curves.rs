@@ -146,7 +146,7 @@ impl CurvesView {
         self.places().any(|at| at == 0.0)
     }
 
-    /// Returns the part of a stretched axis that is shown.
+    /// Returns the visible range of an axis that the user stretched; `None` if the whole axis is visible.
     fn window(&self, input: &PaneInput<'_>) -> Option<(f64, f64)> {
         if input.state.zoom == 0 {
             return None;

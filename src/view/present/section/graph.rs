@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// Letters of the rates if colours are missing, the largest rate first.
+/// Letters that mark the rates of links on a screen without colours, the largest rate first.
 const LETTERS: &[u8] = b"#=-.:+";
 
 /// The network on the screen.

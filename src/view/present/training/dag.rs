@@ -206,7 +206,8 @@ impl DagPane {
         self.lanes.push(Lane { id, name: "moves".into(), rows: 1, rail: true, folded: Vec::new() });
     }
 
-    /// Adds one lane per direction of a link: pipeline lanes first, then gradient lanes by their first start.
+    /// Adds one lane per direction of a link: first the lanes of pipeline transfers, then the lanes of gradients,
+    /// sorted by the start of their first task.
     fn fill_links(&mut self, facts: &Explained, numbers: bool) {
         let analysis = &facts.analysis;
         let (network, instance) = (&analysis.setting.evaluator.network, &analysis.setting.instance);
