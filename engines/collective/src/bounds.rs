@@ -34,7 +34,7 @@ pub enum BoundReason {
         items: u64,
         /// Earliest epoch at which the first of these chunks can cross.
         head: u32,
-        /// Epochs from the start of the last chunk that crosses to its delivery.
+        /// Number of epochs from the start of the last transmission into the set to the delivery of its chunk.
         tail: u32,
     },
     /// The capacity of all links together, compared with what the chunks need.
@@ -131,7 +131,7 @@ pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets::candidates(task)
 }
 
-/// Returns the best bound on the finish of a task that the paths, cuts and metrics give.
+/// Computes the lower bounds on the finish of a task from paths, cuts and metrics, and returns the largest of them.
 ///
 /// # Errors
 /// If the run must stop.

@@ -1,7 +1,8 @@
 //! The independent checker of schedules.
 //!
-//! Apart from the types of scenarios and plans, it shares no code with the rest of the crate: it divides links into
-//! epochs again, follows every piece from send to send, and recomputes the bounds for the cut that a plan names.
+//! Apart from the types of scenarios and plans, it shares no code with the rest of the crate: it computes the latencies
+//! and the capacities of links in epochs again, follows every piece from send to send, and recomputes the bounds for
+//! the cut that a plan names.
 
 mod bound;
 pub mod compact;
@@ -75,7 +76,7 @@ pub struct ScheduleEnvelope<'a> {
     pub bound: Option<f64>,
     /// The plans that the bound covers; `None` if it covers all plans.
     pub bound_covers: Option<&'a str>,
-    /// Figures of the envelope.
+    /// Figures that the plan states outside its result, by name.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
@@ -133,8 +134,8 @@ struct Judged {
     floor_us: Option<f64>,
 }
 
-/// Checks the schedule of one size and its claims, for an objective `value`. Returns `None` if the schedule breaks a
-/// rule on which figures depend.
+/// Checks the schedule of one size and the claims of the plan on this schedule; `value` is the claimed objective.
+/// Returns `None` if the schedule breaks a rule without which figures cannot be computed.
 fn schedule(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
@@ -176,8 +177,8 @@ pub(crate) fn replay_of(scenario: &CollectiveScenario, result: &CollectiveResult
     replay::replay_us(scenario, result, &links, scale)
 }
 
-/// Returns the trust in the bound of the envelope, and the recomputed bound: for the epochs of the plan, or for any
-/// epoch length.
+/// Returns the trust in the bound that the plan claims, and the recomputed bound. Both are for the epochs of the plan
+/// or, if the plan claims the floor, for any epoch length.
 fn trust(
     result: &CollectiveResult,
     envelope: &ScheduleEnvelope<'_>,

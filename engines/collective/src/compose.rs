@@ -47,13 +47,14 @@ pub mod figure {
     pub const LATENCY_FLOOR: &str = "latency_floor_us";
     /// Finish divided by its lower bound (floor), minus 1.
     pub const FLOOR_GAP: &str = "gap_to_floor";
-    /// Starts of pieces on links.
+    /// Number of sends; each sends one piece over one link.
     pub const SENDS: &str = "sends";
     /// Fraction of the time in which the busiest link is occupied.
     pub const BUSIEST: &str = "busiest_link_share";
 }
 
-/// Returns a plan of whole chunks from a schedule for each task, with the bound of each if it is known.
+/// Returns a plan of whole chunks, made from one schedule for each task. The plan claims the bounds of the tasks if
+/// `bounds` gives them.
 pub fn whole_chunks(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -170,8 +171,9 @@ fn claims(
     }
 }
 
-/// Returns the lower bounds (floors) of a scenario, and the gap between a finish and its floor; the epochs of the
-/// finish omit latencies up to the fraction `alpha_threshold` of an epoch. `None` if the floors are unknown.
+/// Returns the lower bounds (floors) of a scenario, and the gap between a finish and its floor; `None` if the floors
+/// are unknown. The finish was computed in epochs that omit each latency up to the fraction `alpha_threshold` of an
+/// epoch.
 fn floor_claim(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,

@@ -1,4 +1,4 @@
-//! The result: the epochs in which links start pieces, and the claims about the plan.
+//! The result: the sends of pieces over links, each with its epoch, and the claims about the plan.
 
 pub mod compact;
 
@@ -24,15 +24,17 @@ record! {
         pub time: PlanTime = any(),
         /// Parts of chunks, in order of id.
         pub pieces: Vec<ChunkPiece> = any(),
-        /// Starts of pieces on links, by epoch, from, to and piece. A piece that starts several times on a link in one
-        /// epoch, because a switch at its end cannot copy or reduce it, is listed once for each start.
+        /// Sends of pieces over links, in order of epoch, from, to and piece. A piece that is sent several times over a
+        /// link in one epoch, because a switch at an end of the link cannot copy or reduce the piece, is listed once
+        /// for each send.
         pub sends: Vec<PieceSend> = any(),
-        /// Trees in compact form instead of pieces and sends, for each part of the collective; empty in other plans.
-        /// Reduced data takes the hops of a tree in reverse, from the end of its part.
+        /// Trees in compact form instead of pieces and sends, for each part of the collective; empty in other plans. In
+        /// a part that reduces data, the data follows the hops of each tree in reverse, and the epochs count back from
+        /// the end of the part.
         pub trees: Vec<CompactPlan> = list(),
         /// Schedules for other buffer sizes, if the scenario lists sizes: ranges that follow each other.
         pub ranges: Vec<SizeRange> = list(),
-        /// Figures of the plan, and the bound with which it was made.
+        /// Figures of the plan, and the lower bounds that the method claims.
         pub claims: ScheduleClaims = any(),
     }
 }
@@ -53,7 +55,7 @@ fn of_one_size(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Opt
 words! {
     /// Amounts that links carry: whole chunks, or any amounts.
     pub enum Discipline {
-        /// Equal pieces of chunks, or one for every chunk; a slow link is occupied for several epochs.
+        /// Equal pieces of chunks, one or several for each chunk; a piece may occupy a slow link for several epochs.
         WholeChunk = "whole_chunk",
         /// Pieces of any size; a link carries as much as it can in every epoch.
         Fluid = "fluid",
@@ -137,7 +139,7 @@ record! {
 }
 
 record! {
-    /// Start of a piece on a link.
+    /// A send: one piece over one link.
     #[derive(Copy, Eq, Hash)]
     pub struct PieceSend {
         /// The piece.
@@ -163,8 +165,8 @@ record! {
         /// Time of the last delivery if every send starts as soon as its data has arrived and its link is free, µs;
         /// missing if trees represent sends.
         pub replay_us: Option<f64> = within(0.0..=HUGE),
-        /// Minimum number of epochs of schedules of this discipline with this epoch length; missing if nothing is
-        /// proven.
+        /// Proven lower bound on the number of epochs of schedules of this discipline with this epoch length; missing
+        /// if nothing is proven.
         pub lower_bound_epochs: Option<u32> = within(0..=MOST),
         /// Path, cut or metric that gives `lower_bound_epochs`, one entry for each part of the collective.
         pub bounds: Vec<BoundClaim> = list(),
@@ -197,7 +199,7 @@ record! {
         pub because: String = any(),
         /// Nodes inside the cut, ascending; none for paths and sums over all links.
         pub inside: Vec<u32> = index().or(Vec::new()).omitted(),
-        /// GPU inside the cut to which the floor applies, if it does not apply to all of them.
+        /// GPU inside the cut to which the floor applies; missing if the floor applies to all GPUs inside.
         pub target: Option<u32> = within(0..=MOST),
     }
 }
@@ -256,7 +258,7 @@ record! {
     /// Path, cut or metric that gives the bound of a part of a collective.
     #[derive(Eq)]
     pub struct BoundClaim {
-        /// Minimum number of epochs of the part.
+        /// Lower bound on the number of epochs of the part.
         pub epochs: u32 = within(0..=MOST),
         /// Reason, in words: `cut into group 1, 8 chunks, head 10, tail 42`.
         pub because: String = any(),

@@ -117,9 +117,9 @@ record! {
         pub alpha_us: f64 = within(0.0..=MAX_ALPHA).or(0.0),
         /// Type of the link, such as `nvlink`, `infiniband` or `ocs`.
         pub kind: String = any().or("link".to_owned()),
-        /// Factor of a straggler's latency.
+        /// Factor by which the latency is multiplied, for a straggler.
         pub alpha_scale: f64 = within(0.0..=SCALES[1]).or(1.0).omitted(),
-        /// Factor of a straggler's time per byte: 2 halves the rate.
+        /// Factor by which the time per byte is multiplied, for a straggler: 2 halves the rate.
         pub beta_scale: f64 = within(SCALES[0]..=SCALES[1]).or(1.0).omitted(),
         /// Intervals in which the link carries data, µs from the start, ascending and disjoint; if there are none, the
         /// link always carries data.

@@ -106,10 +106,10 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
 
 /// A lane of a link into a set of nodes; see [`crate::model::lanes`].
 struct EntryLane<'t> {
-    /// Number of the lane.
+    /// Index of the lane among all lanes of the network.
     link: u32,
-    /// Shift of starts, epochs: if transmissions on this lane and on the first lane of the link begin in the same
-    /// epoch, the start on this lane is this number of epochs later.
+    /// Number of epochs by which the start on this lane is later than the start on the first lane of the link, if both
+    /// transmissions begin in the same epoch.
     shift: u32,
     /// `shift` plus the latency of the lane, epochs.
     after: u32,

@@ -1,5 +1,5 @@
-//! Sets of nodes whose entry links may limit the finish, and sources that represent others (docs/methods/collective.md,
-//! section 4).
+//! Sets of nodes whose entry links may limit the finish, and sources that each represent all sources of their orbit
+//! (docs/methods/collective.md, section 4).
 
 use crate::model::task::CollectiveTask;
 use crate::scenario::network::LinkNetwork;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 const MOST_UNIONS: usize = 6;
 /// Maximum number of GPUs of a group for which pairs and triples are tried: 680 sets for 16 GPUs.
 const MOST_TRIPLES: usize = 16;
-/// Maximum number of nodes for which every subset is tried, without switches: 254 subsets.
+/// Maximum number of nodes for which every subset is tried, if no node is a switch: 254 subsets.
 const MOST_SUBSETS: usize = 8;
 /// Maximum number of GPUs for which balls and half-spaces are tried around every node: the number of balls is the
 /// number of nodes times the number of radii.

@@ -15,9 +15,10 @@ pub(super) fn covers(result: &CollectiveResult) -> String {
     crate::plan::covers(time.epoch_us, time.discipline, time.pieces_per_chunk, result.claims.bounds.len() > 1)
 }
 
-/// Returns `true` if a text on the plans that a bound covers is the text of some bound in epochs. A plan may state a
-/// bound for parts of chunks, which also holds for whole chunks, or the bound for epochs of another length in which a
-/// schedule ends at the same time; neither is recomputed here.
+/// Returns `true` if `said` is a text that states which plans a bound in epochs covers. The bound may be for other
+/// plans than those with the epochs of this plan: it may be for parts of chunks, because such a bound also holds for
+/// whole chunks, or for epochs of another length in which a schedule ends at the same time. Such bounds are not
+/// recomputed here.
 pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     let in_parts = result.claims.bounds.len() > 1;
     let lengths = said.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse::<f64>().ok());
@@ -31,8 +32,8 @@ pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     })
 }
 
-/// Returns the claimed bound in µs if the path, cut or sum that it names proves it; bounds by other means count as
-/// unproven (`None`).
+/// Returns the claimed bound in µs if the path, cut or sum that it names proves it; bounds with other proofs, and
+/// bounds for parts of chunks, count as unproven (`None`).
 pub(super) fn prove(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -91,9 +92,11 @@ pub(super) struct BoundProof<'a> {
 /// Links into a set of nodes.
 struct Entries<'a> {
     links: Vec<&'a CheckedLink>,
-    /// Epochs from every node to the first possible start of a chunk on each link.
+    /// For each link, the minimum number of epochs that a chunk takes from every node until the link can begin to
+    /// transmit it.
     before: Vec<Vec<u64>>,
-    /// Epochs from the first possible start of a chunk on each link to every node.
+    /// For each link, the minimum number of epochs from the time at which the link begins to transmit a chunk to the
+    /// arrival of this chunk at every node.
     after: Vec<Vec<u64>>,
 }
 
@@ -250,8 +253,9 @@ impl<'a> BoundProof<'a> {
         best
     }
 
-    /// Returns the bound, in epochs, from the capacity of all links up to an epoch, compared with the capacity that the
-    /// shortest paths of all chunks need.
+    /// Returns a bound in epochs: the smallest finish by which all links together have the capacity that the chunks
+    /// need on their shortest paths or, if chunks have several destinations, the capacity for one transmission into a
+    /// GPU for each delivery.
     pub(super) fn metric(&self, weighed: bool) -> u64 {
         let unicast = self.chunks.is_unicast();
         // Lengths are rounded to multiples of 1/256, as the claims round them.
@@ -290,8 +294,7 @@ impl<'a> BoundProof<'a> {
     }
 }
 
-/// Returns the maximum number of starts on a link in the epochs from 0 to `end`, without the last (or first) `less` of
-/// these epochs.
+/// Returns the maximum number of starts on a link in `end - less` consecutive epochs.
 fn starts(link: &CheckedLink, end: u64, less: u64) -> u64 {
     end.saturating_sub(less).div_ceil(u64::from(link.window)).saturating_mul(link.limit as u64)
 }

@@ -1,5 +1,5 @@
-//! Checks plans in compact form, from topology and plan alone: the trees of one root of each orbit, and one link of
-//! each orbit. By symmetry, the same rules hold for the images of these trees and links.
+//! Checks plans in compact form from the topology and the plan alone. A plan lists the trees of one root of each orbit;
+//! the check covers these trees and one link of each orbit. By symmetry, the same rules hold for their images.
 
 mod buffers;
 mod orbits;
@@ -30,8 +30,8 @@ pub struct CompactDemand<'a> {
     pub most_held_bytes: Option<f64>,
 }
 
-/// Returns everything that is wrong with a plan, each problem after the name of its class; empty if the plan is valid.
-/// Every GPU must receive the data of every GPU.
+/// Returns the violations of a plan in which every GPU must receive the data of every GPU; empty if the plan is valid.
+/// Each text begins with the name of its class of violations.
 pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
     let gpus: Vec<u32> = topology.gpus().collect();
     let demand = CompactDemand {
@@ -44,7 +44,7 @@ pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
     violations_for(topology, plan, demand)
 }
 
-/// Returns everything that is wrong with a plan that carries the data of `demand`; see [`violations`].
+/// Returns the violations of a plan that must carry the data of `demand`, as texts like those of [`violations`].
 pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDemand<'_>) -> Vec<String> {
     let mut found = Vec::new();
     if plan.format != FORMAT {
@@ -127,8 +127,8 @@ struct Checker<'c> {
     /// each change is an epoch and a number of bytes.
     held: FxHashMap<u32, Vec<(u64, f64)>>,
     found: Vec<String>,
-    /// By orbit of links: epochs of the starts of whole pieces (`whole_chunk`), and the sum of the shares of data
-    /// (`fluid`).
+    /// For each orbit of links: the epochs in which the transmissions of whole pieces begin (`whole_chunk`), and the
+    /// sum of the shares of data (`fluid`).
     uses: FxHashMap<u32, (Vec<u64>, f64)>,
     finish: u64,
 }
@@ -179,8 +179,8 @@ impl Checker<'_> {
         (passes, time)
     }
 
-    /// Checks that a tree spans the GPUs and that its hops follow each other in place and time; records its uses of
-    /// links.
+    /// Checks that a tree spans the GPUs and that each hop leaves a GPU which has received the data before; records the
+    /// transmissions of the tree on links.
     fn tree(&mut self, place: usize, tree: &CompactTree) {
         let nodes = &self.topology.nodes;
         let is = |node: u32, sort: NodeSort| nodes.get(node as usize).is_some_and(|node| node.kind == sort);

@@ -44,7 +44,7 @@ pub(super) fn check(
 }
 
 /// Returns the floor with latencies that a proof gives for `scale` times the data of the scenario, µs; `None` if the
-/// text of the proof does not match it.
+/// text of the proof is wrong or such a proof does not apply to the collective.
 pub(super) fn proven_us(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -122,12 +122,13 @@ impl<'a> FloorCheck<'a> {
         self.scenario.demand.collective == CollectiveSort::AllReduce
     }
 
-    /// Returns the bytes of all ranks of an AllReduce.
+    /// Returns the size of the buffer that an AllReduce reduces, bytes: the chunks of all ranks.
     fn all_bytes(&self) -> f64 {
         self.chunk_bytes * f64::from(self.scenario.demand.chunks_per_rank) * self.ranks.len() as f64
     }
 
-    /// Returns the floor that a proof gives, µs; `None` if the text of the proof does not match it.
+    /// Returns the floor that a proof gives, µs; `None` if the text of the proof is wrong or such a proof does not
+    /// apply to the collective.
     fn floor_us(&self, proof: &FloorProof, latency: bool) -> Option<f64> {
         let inside = &proof.inside;
         if !inside.is_empty() {

@@ -23,8 +23,8 @@ impl CheckedLink {
         self.delay + if self.is_through { self.window.saturating_sub(pace) } else { self.window }
     }
 
-    /// Returns the number of epochs from the first epoch in which the hop transmits to the start of the hop, which is
-    /// the epoch at which the last byte has arrived; `pace` as in [`Self::latency`].
+    /// Returns the number of epochs from the first epoch in which the hop transmits to the start of the hop, the epoch
+    /// at which the last byte has arrived at the node that the hop leaves; `pace` as in [`Self::latency`].
     pub(super) fn early(&self, pace: u32) -> u32 {
         if self.is_through { self.window.min(pace) } else { 0 }
     }
@@ -41,8 +41,8 @@ impl CheckedLink {
 type Paces = HashMap<(u32, u32), (u32, u32)>;
 
 /// Returns the times of all sends, computed by following every piece through its switches. Reports a violation if two
-/// arrivals of different pace could feed a departure and the time of the departure depends on the choice; sums that the
-/// switch reduces take the faster pace instead.
+/// arrivals of different pace could feed a departure and the time of the departure depends on the choice; if the switch
+/// reduces the arrivals, the smaller pace is used and no violation is reported.
 pub(super) fn times(
     result: &CollectiveResult,
     links: &CheckedLinks,

@@ -14,8 +14,8 @@ pub(super) struct LinkLane<'a> {
     pub(super) link: &'a CheckedLink,
     /// Epochs from a start until the data is usable at the head.
     pub(super) latency: u64,
-    /// Shift of starts, epochs: of transmissions of the link that begin in the same epoch at different paces, the one
-    /// at this pace has its start this number of epochs after the earliest start.
+    /// Number of epochs by which the start on this lane is later than the earliest start on a lane of the same link, if
+    /// both transmissions begin in the same epoch.
     pub(super) shift: u64,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct LinkLane<'a> {
 pub(super) struct Lanes<'a> {
     /// Tail and head of every link in the direction of planning, with the lanes of the link.
     pub(super) links: Vec<(u32, u32, Vec<LinkLane<'a>>)>,
-    /// Number of nodes, including one more for every further pace of a switch.
+    /// Number of nodes of the lanes; a switch with several paces counts once for each pace.
     pub(super) count: usize,
     is_switch: &'a [bool],
 }

@@ -13,9 +13,9 @@ pub(super) struct CheckedLink {
     pub(super) to: u32,
     pub(super) bytes_per_us: f64,
     pub(super) alpha_us: f64,
-    /// Epochs that a start occupies.
+    /// Number of epochs for which one transmission occupies the link.
     pub(super) window: u32,
-    /// Maximum number of pieces that may start in a window.
+    /// Maximum number of pieces that may start in `window` consecutive epochs.
     pub(super) limit: f64,
     /// Epochs of the latency alone, without the transmission.
     pub(super) delay: u32,

@@ -5,13 +5,13 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, CollectiveSort, SwitchHop};
 use std::collections::HashMap;
 
-/// A transmission in the replay, in the direction of planning: away from the rank that has the data, or that collects
-/// reduced data.
+/// A transmission in the replay, in the direction of planning: away from the rank that has the data or, if data is
+/// reduced, away from the rank that collects the result.
 #[derive(Clone, Copy)]
 struct Replayed {
-    /// Epoch in which the transmission begins; sends are replayed in this order.
+    /// Epoch in which the link begins to transmit; sends are replayed in this order.
     begin: u32,
-    /// Epoch at which the transmission starts.
+    /// Epoch of the start: from this epoch on, all of the data is at the node `from`.
     epoch: u32,
     /// Epoch at which the data of the transmission is usable.
     arrival: u32,

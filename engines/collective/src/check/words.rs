@@ -7,8 +7,8 @@ use crate::scenario::{CollectiveScenario, NodeSort};
 /// Maximum number of nodes of a set that its name lists.
 const MOST_NAMED: usize = 6;
 
-/// Returns the text that a bound should have; `None` if the text of the bound is right. `proves` is true if bounds are
-/// proven for whole chunks; a path must then have the claimed length.
+/// Returns the text that a bound should have; `None` if the text of the bound is right. If `proves`, which is set for
+/// plans of whole chunks, a named path or sum must also reach the claimed number of epochs.
 pub(super) fn wrong(
     scenario: &CollectiveScenario,
     proof: &BoundProof<'_>,

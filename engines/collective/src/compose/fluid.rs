@@ -10,8 +10,8 @@ use crate::programs::fluid::{FluidPiece, FluidSchedule};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::kind::Candidate;
 
-/// Returns a plan of parts of chunks, made from a schedule of the first task, and with a bound on this schedule if
-/// `bound` gives one; `None` without tasks.
+/// Returns a plan that sends chunks in parts, made from a schedule of the first task; `None` if there are no tasks. The
+/// plan claims `bound` as the lower bound on its finish.
 pub fn parts_of_chunks(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,

@@ -129,8 +129,9 @@ impl<'u> Unfolding<'u> {
         Ok(())
     }
 
-    /// Returns the epoch at which a hop of a piece starts; in periodic schedules, `there` is the epoch at which the
-    /// previous hop has arrived.
+    /// Returns the epoch at which a hop of a piece starts. In schedules of whole chunks, the tree states this epoch. In
+    /// periodic schedules, the first hop of piece `p` starts at epoch `p`, and each later hop starts at `there`, the
+    /// epoch at which the previous hop has arrived.
     pub(super) fn start(
         &self,
         tree: &CompactTree,

@@ -13,7 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct LinkUse {
     /// Epoch at the beginning of which the link starts to transmit.
     pub transmits: u32,
-    /// Epoch at the beginning of which the send starts: its last byte has reached the link.
+    /// Epoch at the beginning of which the send starts: its last byte has reached the sending node. A cut-through
+    /// switch may begin to transmit earlier.
     pub epoch: u32,
     /// Epoch at the beginning of which all of the data is usable at the other end.
     pub usable: u32,

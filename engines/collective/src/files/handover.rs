@@ -1,7 +1,7 @@
 //! Scenarios from plans of other kinds: the collective runs on the network that a plan builds.
 //!
 //! A plan that is a network provides nodes and links with their rates. A plan of circuits provides pods and the number
-//! of circuits between them; each pod then becomes one GPU, or several GPUs at a switch.
+//! of circuits between them; each pod then becomes one GPU, or several GPUs that are connected to a switch.
 
 use crate::Collective;
 use crate::scenario::{
@@ -32,7 +32,7 @@ const TRAFFIC: &str = "traffic";
 const ALL_GATHER: &str = "all_gather";
 /// Knob of the layer whose network and bytes are used.
 const LAYER: &str = "from_layer";
-/// Knobs of scenarios that replace the assumed demand.
+/// Scenario knobs that replace the assumed demand.
 const DEMANDED: [&str; 2] = ["collective", "output_buffer_bytes"];
 /// Largest layer number.
 const MOST_LAYERS: i64 = 1 << 20;
@@ -128,7 +128,7 @@ pub(crate) fn conversion() -> Conversion {
 /// Creates a scenario on the network of a plan.
 ///
 /// # Errors
-/// Everything in the plan or the parameters that does not fit.
+/// A missing plan, a plan without a network, and parameters that do not fit the plan.
 pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collective>, Problems> {
     let Some(from) = sources.plan(FROM) else {
         let remedy = "set the plan whose network is used, such as a pod design: --set from=PLAN";
@@ -201,7 +201,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
     Ok(ConvertedScenario { scenario: Scenario::new(header.name, body), notes })
 }
 
-/// Returns `true` if the scenario uses the bytes of the plan.
+/// Returns `true` if the parameters select the bytes of the plan as the demand.
 fn wants_traffic(sources: Sources<'_>) -> bool {
     matches!(sources.value(DEMAND), Some(ParamValue::Text(given)) if given == TRAFFIC)
 }
@@ -296,7 +296,7 @@ fn given_rates(sources: Sources<'_>) -> Result<(), Problems> {
     problems.into_result(())
 }
 
-/// A link under construction: total rate, and latency, of all circuits or links between its ends.
+/// All circuits or links from one node to another, which become one link: total rate, latency and number.
 #[derive(Clone, Copy, Default)]
 struct JoinedLinks {
     gbyte_per_s: f64,

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Name of the format.
 pub const NAME: &str = "mscclpp";
 
-/// Value for memory channels inside a group of GPUs and port channels between groups.
+/// Value of the knob `channel` that selects memory channels inside a group of GPUs and port channels between groups.
 const BY_GROUP: &str = "by_group";
 
 /// Returns the description of the format.
@@ -322,7 +322,7 @@ impl RankProgram {
         }
     }
 
-    /// Adds the waits until the data of port channels has been sent.
+    /// Adds the flush operations that wait until the port channels have sent their data.
     fn end(&mut self) {
         for (block, operations) in self.blocks.iter_mut().enumerate() {
             let puts = operations.iter().any(|one| one.action == PlanAction::PutWithSignal);

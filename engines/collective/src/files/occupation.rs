@@ -8,7 +8,7 @@ use lightbay_core::problem::{Problem, Problems};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// A piece on a link.
+/// The transmission of a piece over a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Transmission {
     /// Node that sends.

@@ -74,7 +74,8 @@ pub(super) struct ChunkPlaces {
 }
 
 impl ChunkPlaces {
-    /// Returns the places for a scenario in which every piece of a chunk becomes a chunk of the program.
+    /// Returns the places of the chunks of a program for a scenario. Each chunk of the program is a piece of a chunk of
+    /// the scenario.
     pub(super) fn of(scenario: &CollectiveScenario, pieces: u32) -> Self {
         let demand = &scenario.demand;
         let (sort, per_rank) = (demand.collective, demand.chunks_per_rank * pieces);

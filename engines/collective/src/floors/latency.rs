@@ -24,7 +24,8 @@ pub struct LatencyCut {
     pub inside: Vec<bool>,
     /// Destination for which the cut is made; `None` for all nodes outside.
     pub target: Option<u32>,
-    /// Fraction of the unit of data that has to cross: shards for collectives that copy, pairs for other collectives.
+    /// Amount of data that has to cross the cut, in units: one unit is one shard if data may be copied, otherwise the
+    /// data from one source to one destination.
     pub amount: f64,
     /// For each link of the cut, the time for which it cannot carry useful data, µs, and its capacity, GB/s; ascending.
     pub links: Vec<(f64, f64)>,

@@ -3,8 +3,9 @@
 
 use crate::scenario::network::{LinkNetwork, NetworkLink};
 
-/// Returns the lower bounds of an AllReduce for one byte of data per rank, µs: each byte needs `2(m-1)` transfers
-/// between the `m` parts of a partition. The flag is `true` for the partition into groups, and `false` for single GPUs.
+/// Returns lower bounds of an AllReduce for one byte of data per rank, µs, each with `true` if it follows from the
+/// partition into groups and `false` if it follows from the partition into single GPUs. Each byte needs `2(m-1)`
+/// transfers between the `m` parts of a partition.
 pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64, bool)> {
     let mut floors = Vec::new();
     // Parts are single GPUs, then groups.

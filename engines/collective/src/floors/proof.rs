@@ -11,8 +11,8 @@ use crate::plan::{FloorProof, ScenarioFloors, floor_words};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 
-/// Maximum number of visits to chunks and links during the search for cuts or paths: floors must not take longer than
-/// schedules.
+/// Maximum number of visits to chunks and links during the search for cuts or paths. Without this limit, the floors
+/// could take longer to compute than the schedules.
 const MOST_WORK: usize = 20_000_000;
 /// Maximum number of nodes for which minimum cuts of an AllReduce are computed by flows.
 const PLAIN_NODES: usize = 150;

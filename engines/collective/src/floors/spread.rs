@@ -26,10 +26,10 @@ pub struct SpreadData<'g> {
 /// Largest rate at which all destinations can receive all data, and the cut that limits this rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadFloor {
-    /// Capacity per unit of shard: all data takes at least the time in which a link of this capacity carries one unit.
-    /// Zero if some data cannot reach a destination.
+    /// Capacity per unit of shard: the time in which a link of this capacity carries one unit is a lower bound on the
+    /// time for all data. Zero if some data cannot reach a destination.
     pub rate: Rational,
-    /// The nodes whose data has to leave together, `S`; `true` for nodes inside.
+    /// The node set `S` of the cut: some data of its nodes must leave the set. `true` for nodes inside.
     pub cut: Vec<bool>,
 }
 

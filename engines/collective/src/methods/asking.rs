@@ -76,7 +76,7 @@ pub(super) fn seed(cx: &Context<'_, Collective>) -> u64 {
 pub(super) struct RunSolver<'c, 'a> {
     pub(super) cx: &'c mut Context<'a, Collective>,
     pub(super) isolated: bool,
-    /// If true, names the constraints in conflict of an infeasible model.
+    /// If true, reports which constraints of an infeasible model are in conflict.
     pub(super) explains: bool,
 }
 
@@ -129,8 +129,8 @@ impl ProgramSolver for RunSolver<'_, '_> {
     }
 }
 
-/// Returns the deliveries, links and buffers in a conflict of an infeasible model; the other rows of a model only
-/// describe where chunks are.
+/// Returns the deliveries, links and buffers whose constraints are part of a conflict. Other rows of the model are
+/// omitted, because they only describe where chunks are.
 fn constraints(conflict: &Conflict) -> Vec<String> {
     let of = |party: &Party| {
         let words: Vec<&str> = party.name.split(' ').collect();
@@ -147,8 +147,8 @@ fn constraints(conflict: &Conflict) -> Vec<String> {
     conflict.rows.iter().chain(&conflict.columns).filter_map(of).collect()
 }
 
-/// Reader that ignores the points and bounds that a solve reports on the way: the objective of a model is not the
-/// objective of plans.
+/// Reader that ignores the solutions and bounds that a solver reports before its end, because the objective of a model
+/// is not the objective of plans.
 struct EndReader;
 
 impl Reader<Collective> for EndReader {
@@ -224,7 +224,7 @@ pub(super) struct Asking<'p> {
 pub(super) struct AskedAll {
     /// The best schedule of each task.
     pub(super) schedules: Vec<EpochSchedule>,
-    /// Minimum number of epochs that schedules of all tasks are proven to take.
+    /// Proven lower bound on the number of epochs of all tasks together.
     pub(super) proven: u32,
 }
 

@@ -118,7 +118,7 @@ impl Method<Collective> for AutoMethod {
     }
 }
 
-/// Plans the buffer size that the scenario sets, and returns the outcome of the run.
+/// Plans the collective for the buffer size that the scenario sets, and returns the outcome of the run.
 fn one_size(
     scenario: &Arc<CollectiveScenario>,
     limits: ConstructLimits,
@@ -373,8 +373,8 @@ fn along_trees(
 }
 
 /// Solves models for a schedule that ends before `best_us`: LP models if nothing is copied, otherwise MILP models.
-/// Returns the best schedule with its proven bound. Reports a bound only if no known schedule ends before `schedules`,
-/// because the bound holds only for the epoch length of the session.
+/// Returns the best schedule with its proven bound. Reports a bound only if no known schedule ends before the given
+/// `schedules`, because the bound holds only for the epoch length of the session.
 fn improve(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,
@@ -424,7 +424,7 @@ fn improve(
 /// The best known plan, with the data for its bound.
 #[expect(clippy::large_enum_variant, reason = "a run keeps one value of this type")]
 enum KeptSchedule {
-    /// Whole chunks, and the proven minimum number of epochs of all schedules of whole chunks.
+    /// Whole chunks: the number of epochs of the plan, and the proven lower bound on this number.
     Whole { session: EpochSession, finish: u32, proven: u32 },
     /// Equal pieces of chunks.
     Pieces { session: EpochSession, finish_us: f64 },

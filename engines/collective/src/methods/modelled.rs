@@ -18,7 +18,7 @@ use lightbay_core::watch::Unwatched;
 use lightbay_highs::model::Model;
 use lightbay_highs::modelled::Modelled;
 
-/// Feasibility tolerance for points that other solvers write with few digits.
+/// Feasibility tolerance for solutions that other solvers write with few digits.
 const TOLERANCE: f64 = 1e-5;
 
 /// The full model of schedules within a given number of epochs.

@@ -1,8 +1,8 @@
 //! Schedules for every size of a list, each with lower bounds. Small sizes need low latency, large sizes high
 //! bandwidth.
 //!
-//! Each size is planned separately. Then each schedule is replayed with sizes near the size for which it was planned,
-//! and the smallest set of schedules is kept that come close to the best time of each size.
+//! Each size is planned separately. Then each schedule is replayed with sizes near the size for which it was planned.
+//! The plan keeps the fewest schedules with which every size comes close to its best time.
 
 use super::auto::{MOST_DELIVERIES, PIECES, epochs};
 use super::trees::{self, MIN_PIECE_BYTES, ScenarioTrees, ScheduleForm};
@@ -24,7 +24,7 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problems;
 
-/// Maximum excess over the best time of a size, relative, with which a schedule still serves the size; the tolerance
+/// Maximum relative excess over the best time of a size with which a schedule may be used for this size; the tolerance
 /// reduces the number of schedules.
 const CLOSE: f64 = 0.01;
 /// Relative tolerance for the rounding of times.

@@ -264,8 +264,8 @@ fn no_room() -> MethodError {
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
-/// Returns the error of a construction if links are not up in time; infeasibility is proven if some chunk cannot arrive
-/// even without other chunks.
+/// Returns the error of a construction that failed because links are not up in time. The error states proven
+/// infeasibility if some chunk cannot arrive even without other chunks.
 pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
     if let Some(why) = task.and_then(out_of_reach) {
         return MethodError::Infeasible(why);

@@ -229,8 +229,8 @@ pub(super) fn shard_bytes(scenario: &CollectiveScenario) -> f64 {
     scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank)
 }
 
-/// Returns the search effort for schedules with at most `most_sends` sends; if `most_sends` sends suffice for at least
-/// [`LEAST_PIECES`] pieces, only list schedules are searched.
+/// Returns the effort of a search for trees whose schedules have at most `most_sends` sends. If this number suffices
+/// for at least [`LEAST_PIECES`] pieces of each rank, the search makes only list schedules.
 pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, most_sends: u64) -> TreeEffort {
     let ranks = scenario.demand.rank_nodes(&scenario.topology).len() as u64;
     // Assumes two links for each hop.

@@ -45,8 +45,8 @@ fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -
 /// infinite for unreachable nodes. With `towards`, links are followed backwards: the shortest paths from all nodes to
 /// `node`.
 ///
-/// `arrival(link, at)` is the time at the other end of a link for data that is at this end at time `at`, or infinity.
-/// The arrival must not be before `at`, and data that starts later must not arrive earlier.
+/// `arrival(link, at)` is the time at which data that is at one end of a link at time `at` reaches the other end, or
+/// infinity. The arrival must not be before `at`, and data that starts later must not arrive earlier.
 ///
 /// petgraph's `dijkstra` does not support costs that depend on the time. For constant costs, `dijkstra` takes 1.3 to
 /// 2.0 times as long on the presets (584 to 16 nodes).

@@ -36,8 +36,8 @@ pub struct LinkEpochs {
     pub shift: u32,
     /// Link of the real network.
     pub carrier: u32,
-    /// First and last epochs in which the transmission of a chunk may begin, ascending; if empty and the link is not
-    /// timed, every epoch.
+    /// Intervals in which the transmission of a chunk may begin, each with its first and its last epoch, ascending;
+    /// empty if the link is not time-varying, because then the transmission may begin in every epoch.
     pub up: Vec<[u32; 2]>,
     /// `true` if the link is time-varying.
     pub timed: bool,

@@ -11,8 +11,8 @@ pub struct FluidLink {
     pub per_epoch: f64,
     /// Epochs from the start until the data is usable at the other end.
     pub latency: u32,
-    /// Epochs from the epoch in which the link carries data to the epoch at which the data starts, which is when all of
-    /// the data has arrived at the link.
+    /// Epochs from the epoch in which the link carries data to the start of this data, the epoch at which all of the
+    /// data has arrived at the link.
     pub early: u32,
     /// First and last epochs of the intervals in which the link carries data; if missing, the link carries data in
     /// every epoch.

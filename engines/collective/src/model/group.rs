@@ -103,7 +103,7 @@ impl Symmetry {
     }
 }
 
-/// Chunks of one source with the same destinations and weight, which may represent each other.
+/// Classes of interchangeable chunks: chunks of one source with the same destinations and weight.
 struct ChunkClasses {
     /// Chunks of every class, ascending. The key contains the source, the destinations in ascending order, and the bits
     /// of the weight.
@@ -165,7 +165,8 @@ fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Opti
 /// identity may map a GPU to itself.
 ///
 /// # Errors
-/// A sentence on a permutation that is not a symmetry, or a larger group.
+/// A sentence on a permutation that is not a symmetry, or on an element other than the identity that maps a GPU to
+/// itself.
 pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
     for (place, nodes) in generators.iter().enumerate() {
         network.symmetry(nodes).map_err(|why| format!("symmetry {place} of the trees {why}"))?;
@@ -250,7 +251,8 @@ fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetr
     elements
 }
 
-/// Returns the largest group found among products of generators in which only the identity maps a GPU to itself.
+/// Builds groups from products of generators and returns the largest one in which only the identity maps a GPU to
+/// itself.
 fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     // If only the identity maps a GPU to itself, each orbit of GPUs has as many members as the group has elements.
     let most = network.gpus().len();

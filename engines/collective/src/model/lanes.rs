@@ -23,7 +23,7 @@ pub struct LaneNetwork {
 /// Paces at which chunks arrive at every node, ascending; none at GPUs and at store-and-forward switches.
 struct Paces {
     of_node: Vec<Vec<u32>>,
-    /// Number of the node for the second pace of every node.
+    /// For every node, the number of the added node for its second pace; the added nodes for its further paces follow.
     next: Vec<u32>,
     count: u32,
 }
@@ -166,8 +166,8 @@ pub fn differ_by_rate(network: &LinkNetwork) -> bool {
 }
 
 /// Returns `true` if some link between cut-through switches transmits faster than the hops before and after the link,
-/// and the difference is not the same for all chains: see [`super::mirror`]. The arguments give the transmission time
-/// of a chunk on each link.
+/// and the shift of its transmission, which [`super::mirror`] defines, is not the same for all chains. The arguments
+/// give the transmission time of a chunk on each link.
 pub fn slides(network: &LinkNetwork, occupied: &[u32]) -> bool {
     let (there, back) = (Paces::new(network, occupied), Paces::new(&network.reversed(), occupied));
     network.links().iter().zip(occupied).any(|(link, occupied)| {

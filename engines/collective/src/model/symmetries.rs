@@ -90,7 +90,8 @@ pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry
 struct Attempt {
     /// `true` to search first for generators that are their own inverses.
     involutions: bool,
-    /// Order in which images are tried; 0: by their numbers.
+    /// Order in which images are tried: with 0, the image that continues the previous shift of node numbers comes
+    /// first; any other number seeds a scrambled order.
     salt: u64,
 }
 
@@ -209,8 +210,8 @@ impl<'n> SymmetrySearch<'n> {
         Self { network, sorts, visits_left: MOST_VISITS, leaves_left: MOST_LEAVES, salt: 0 }
     }
 
-    /// Builds a group of at most `most` elements: searches for symmetries that map the first GPU of a cell to other
-    /// GPUs of the cell.
+    /// Builds a group of at most `most` elements: searches for symmetries that map the first GPU of `cell` to the other
+    /// GPUs of `cell`.
     fn group(&mut self, start: &[u32], cell: &[u32], most: usize, involutions: bool) -> FreeGroup {
         let network = self.network;
         let first = cell[0];

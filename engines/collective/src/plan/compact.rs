@@ -1,6 +1,6 @@
 //! Trees in compact form, `lightbay.ccl_trees/1`: the trees of one root per orbit, and the symmetries that generate the
-//! others, so that a plan for thousands of GPUs stays small. In an AllToAll, a tree is the path of the data for one
-//! destination.
+//! trees of all other roots, so that a plan for thousands of GPUs stays small. In an AllToAll, a tree is the path of
+//! the data for one destination.
 
 use super::{HUGE, MOST};
 use lightbay_core::record::{any, index, within};
@@ -12,9 +12,9 @@ pub const FORMAT: &str = "lightbay.ccl_trees/1";
 words! {
     /// How pieces are sent.
     pub enum CompactDiscipline {
-        /// Every tree sends one piece in each epoch; pieces of an epoch share a link.
+        /// Every tree sends one piece in each epoch; the pieces that a link carries in one epoch share its capacity.
         Fluid = "fluid",
-        /// Equal pieces, one at a time on a link, with the start of each.
+        /// Equal pieces, which a link carries one at a time; the trees list their starts.
         WholeChunk = "whole_chunk",
     }
 }

@@ -62,7 +62,7 @@ pub struct QuestionLimits {
 pub struct FewestEpochs {
     /// Best schedule; `None` if no schedule of fewer epochs than the known schedule was found.
     pub schedule: Option<EpochSchedule>,
-    /// Minimum number of epochs that every schedule is proven to take.
+    /// Proven lower bound on the number of epochs of every schedule.
     pub proven: u32,
     /// The feasibility problems in order.
     pub asked: Vec<AskedQuestion>,

@@ -15,7 +15,7 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 /// Forms in which a screen shows the network.
 pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 
-/// Maximum number of nodes for which every link has a cell.
+/// Maximum number of rows, and of columns, of a matrix that is shown.
 const MOST_NODES: usize = 64;
 
 /// Returns the matrix of link rates, by tail and head; links into the binding cut of a plan are marked. `None` if the
@@ -119,7 +119,8 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
 
-/// Returns the hops from the source of each chunk to its destinations; `None` if there are too many chunks or nodes.
+/// Returns the matrix of the number of hops from the source of each chunk to its destinations; `None` if there are too
+/// many chunks or ranks.
 fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix> {
     let topology = &scenario.topology;
     let ranks = scenario.demand.rank_nodes(topology);
@@ -151,7 +152,8 @@ fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix
     })
 }
 
-/// Returns the hops of the shortest path over working links to every node that can be reached.
+/// Returns, for every node that can be reached over working links, the number of hops of the shortest path from
+/// `source`.
 fn hops_from(scenario: &CollectiveScenario, source: u32) -> BTreeMap<u32, u32> {
     let mut hops = BTreeMap::from([(source, 0)]);
     let mut last = vec![source];

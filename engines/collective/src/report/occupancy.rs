@@ -14,10 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_LINKS: usize = 256;
 /// Maximum number of columns in the grid; with more epochs, several epochs share a column.
 const MOST_COLUMNS: u32 = 256;
-/// Maximum number of transmissions that are separate intervals, each with a sentence; if there are more, consecutive
-/// transmissions of a chunk are joined.
+/// Maximum number of transmissions that are drawn as separate intervals, each with a sentence; if there are more,
+/// consecutive transmissions of a chunk become one interval without a sentence.
 const MOST_SPANS: usize = 20_000;
-/// Item number of the first transmission without a number in the plan; the following ones are numbered from here.
+/// Number of transmissions that a user can select as items; transmissions with this or a larger number cannot be
+/// selected.
 const MOST_ITEMS: u32 = 1 << 20;
 
 /// Returns both ends, the transmission time in µs and the number of transmissions of each link that carries data; the
@@ -76,7 +77,7 @@ struct PlacedSend {
     of: Transmission,
 }
 
-/// Returns the transmissions on the links in `shown`, each with its row there, in the order of the sends.
+/// Returns the transmissions on the links in `shown`, each with its row in `shown`, in the order of the sends.
 fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<PlacedSend> {
     let rows: BTreeMap<(u32, u32), usize> =
         shown.iter().enumerate().map(|(row, ends)| (*ends, row)).collect();
@@ -87,7 +88,8 @@ fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<PlacedSend> {
     (0_u32..).zip(all).filter_map(of_row).collect()
 }
 
-/// Returns the section that shows, by epochs, the fraction of each link's capacity that transmits.
+/// Returns the section with a grid of links and epochs that shows the fraction of the time in which each link
+/// transmits.
 pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (finish, epoch_us) = (subject.result.claims.finish_epochs, subject.result.time.epoch_us);
     if finish == 0 || subject.result.sends.is_empty() {

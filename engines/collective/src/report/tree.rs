@@ -114,7 +114,8 @@ fn trees(pieces: &BTreeMap<u32, bool>, sends: Vec<Arrival>) -> Vec<(usize, Arriv
     rows
 }
 
-/// Moves the sends that leave the node in `root`, and all sends after them, from `by_tail` to `rows`.
+/// Moves the sends of a piece from a node (`root` is the piece and the node), and all sends of the piece after them,
+/// from `by_tail` to `rows`.
 fn below(
     root: (u32, u32),
     by_tail: &mut ByTail,

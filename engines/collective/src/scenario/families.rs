@@ -16,19 +16,22 @@ words! {
     /// Type of a family of networks.
     pub enum FamilySort {
         /// NDv2: chassis of 8 GPUs in a hybrid cube mesh; InfiniBand connects GPU 0 of a chassis to GPU 1 of another
-        /// one.
+        /// chassis.
         Ndv2 = "ndv2",
         /// One chassis of 8 GPUs in a hybrid cube mesh.
         Dgx1 = "dgx1",
-        /// Chassis of 16 GPUs at a switch, connected by 8 links.
+        /// Chassis of 16 GPUs, each GPU connected to the switch of its chassis; two chassis are joined by 8 links in
+        /// each direction.
         Dgx2 = "dgx2",
         /// Chassis of 16 dies with xGMI links, connected by a tree of switches.
         Amd = "amd",
         /// Chassis of 16 dies with xGMI links, every die connected to one fabric switch.
         Mi250 = "mi250",
-        /// Boxes of 8 GPUs at an NVSwitch, each GPU with a NIC to one of two fabric switches.
+        /// Boxes of 8 GPUs; each GPU is connected to the NVSwitch of its box and, over a NIC, to one of two fabric
+        /// switches.
         A100 = "a100",
-        /// Boxes of 8 H800 at an NVSwitch; GPUs with the same position in their box share a rail switch.
+        /// Boxes of 8 H800 GPUs, each connected to the NVSwitch of its box; GPUs with the same position in their box
+        /// share a rail switch.
         H800 = "h800",
         /// Boxes as in `h800`, with the rates of H100.
         H100 = "h100",
@@ -127,7 +130,8 @@ impl Builder {
         id
     }
 
-    /// Adds `count` GPUs of a group, named `c0.g5` with numbers over all groups; returns the first id.
+    /// Adds `count` GPUs of a group and returns the first id. The name of a GPU consists of its group and its id, such
+    /// as `c0.g5`.
     fn gpus(&mut self, group: u32, count: u32) -> u32 {
         let first = self.nodes.len() as u32;
         for index in 0..count {

@@ -322,12 +322,12 @@ impl LinkNetwork {
         Ok(Symmetry { nodes: nodes.to_vec(), links })
     }
 
-    /// Returns the orbit of every node under the declared symmetries, by the smallest member of the orbit.
+    /// Returns, for every node, the smallest node of its orbit under the declared symmetries.
     pub fn node_orbits(&self) -> Vec<u32> {
         orbits(self.nodes.len(), self.generators.iter().map(|symmetry| symmetry.nodes.as_slice()))
     }
 
-    /// Returns the orbit of every link under the declared symmetries, by the smallest member of the orbit.
+    /// Returns, for every link, the smallest link of its orbit under the declared symmetries.
     pub fn link_orbits(&self) -> Vec<u32> {
         orbits(self.links.len(), self.generators.iter().map(|symmetry| symmetry.links.as_slice()))
     }

@@ -116,8 +116,8 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
     Ok(GivenSchedule { schedule, detours: run.detours, repeated: run.repeated })
 }
 
-/// Epochs of a step: the epoch in which it begins or its last chunk starts, and the epoch in which all of its data has
-/// arrived.
+/// Epochs of a step: the epoch in which its last chunk starts (for a step without chunks, the epoch in which the step
+/// begins), and the epoch in which all of its data has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct StepTime {
     begins: u32,

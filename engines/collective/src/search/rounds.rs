@@ -56,8 +56,8 @@ pub fn shortest_round(task: &CollectiveTask) -> u32 {
     longest.max(through).unwrap_or(1).max(1)
 }
 
-/// Schedules all chunks, round by round. `bound` is the minimum number of epochs of every schedule; calls `told` with
-/// every round.
+/// Schedules all chunks, round by round. `bound` is a lower bound on the number of epochs of every schedule; calls
+/// `told` with every round.
 ///
 /// # Errors
 /// If the run must stop, if the solver fails, or if the chunks do not come closer to their destinations.

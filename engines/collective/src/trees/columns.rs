@@ -2,8 +2,8 @@
 //! docs/methods/collective.md, section 11).
 //!
 //! First maximises the rate x at which every rank's data flows along trees that together respect all capacities. Then,
-//! at that rate or at a fraction of it, minimises the latency of the data on its way, summed over all ranks that it
-//! reaches. One root represents its orbit, and one link its orbit.
+//! at that rate or at a fraction of that rate, minimises the sum of the latencies with which the data reaches the
+//! ranks. One root represents its orbit, and one link its orbit.
 
 mod price;
 
@@ -73,7 +73,7 @@ pub struct TreeProgram<'q, 'n> {
     trees: Vec<(usize, Tree)>,
     known: FxHashSet<Tree>,
     rate: Column,
-    /// Rows of orbits and of classes.
+    /// Row for the data of each orbit; `None` for orbits without data.
     orbit_rows: Vec<Option<Row>>,
     class_rows: Vec<Row>,
     class_sizes: Vec<u32>,

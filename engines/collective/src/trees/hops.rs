@@ -1,6 +1,6 @@
 //! Hops from GPU to GPU, directly or through switches, by the price of their links: Dijkstra's algorithm from every
-//! GPU. A GPU ends a hop, and the links of the hop are needed; petgraph's `dijkstra` passes through every node and
-//! returns only distances.
+//! GPU. Every hop ends at the next GPU, and the result must contain the links of the hop. petgraph's `dijkstra` cannot
+//! be used, because it passes through every node and returns only distances.
 
 use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;

@@ -33,7 +33,7 @@ pub struct TreeLibrary<'n> {
     variants: OnceLock<Option<Variants>>,
 }
 
-/// Trees at several rates; those of the best rate come first.
+/// Trees at several rates, one variant for each rate; the variant with the best rate comes first.
 #[derive(Clone, Debug)]
 struct Variants {
     packings: Vec<Packing>,
@@ -53,7 +53,8 @@ const LEAST_PIECES: u64 = 64;
 /// Maximum common denominator of shares that is used as a number of pieces.
 const MOST_WHOLE: u64 = 512;
 
-/// Relative distance to the floor at which a matching is accepted; lists on direct networks do not come as close.
+/// Relative distance to the floor at which a matching is accepted; on direct networks, list schedules do not come as
+/// close.
 pub(super) const CLOSE: f64 = 1e-3;
 /// Relative distance to the floor at which a matching is accepted if the trees would take minutes.
 const NEAR: f64 = 5e-3;
@@ -71,9 +72,9 @@ pub struct TreeEffort {
     pub multiple: u32,
     /// Types of schedules that are tried.
     pub sorts: TreeSorts,
-    /// Maximum number of piece hops in one schedule that is tried.
+    /// Maximum number of hops of pieces (pieces times hops per piece) in one schedule that is tried.
     pub run_hops: u64,
-    /// Maximum number of piece hops in all schedules that are tried.
+    /// Maximum number of hops of pieces in all schedules that are tried.
     pub all_hops: u64,
 }
 
@@ -408,7 +409,7 @@ impl<'n> TreeLibrary<'n> {
     }
 }
 
-/// Returns the fold, if its symmetries preserve all of the sets; else the trivial fold.
+/// Returns the fold of the network if its symmetries map each of the node sets to itself, else the trivial fold.
 fn fold_for(network: &LinkNetwork, sets: &[&[u32]]) -> Fold {
     let fold = Fold::of(network);
     let keeps = |set: &&[u32]| {

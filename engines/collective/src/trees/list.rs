@@ -72,7 +72,8 @@ struct Prepared {
     tails: Vec<u32>,
     /// Children of each hop; the hops that leave the root come last.
     children: Vec<Vec<u32>>,
-    /// Hops from the same GPU over the same first links, and the number of these links, if switches copy.
+    /// If switches copy: for each hop, the other hops from the same GPU that share its first link or more, each with
+    /// the number of shared links.
     siblings: Vec<Vec<(u32, u32)>>,
     /// Number of epochs by which each piece of the tree counts as later than the piece before.
     pace: f64,
@@ -232,7 +233,7 @@ impl State {
         }
     }
 
-    /// Returns the first epoch at which each link of a chain is free when a piece reaches it.
+    /// Returns the first epoch at which a piece can start on a chain so that it finds every link of the chain free.
     fn earliest(&self, chain: u32) -> u32 {
         let links = self.chains[chain as usize].links.iter();
         // Each link must be free when the piece reaches it.

@@ -53,7 +53,7 @@ enum Happening {
     Frees { class: u32 },
 }
 
-/// A waiting start: its key, a random number, the piece and the link.
+/// A transmission that waits for a free link: its key, a random number, the piece and the link.
 type WaitingStart = (i32, u32, u32, u32);
 
 /// Number of events between two stop checks.
@@ -170,7 +170,8 @@ struct Matcher<'n> {
     /// Key of each node, by root.
     keys: Vec<Vec<i32>>,
     pieces: u32,
-    /// Waiting starts, by class; starts whose piece has reached the node in another way are skipped.
+    /// Transmissions that wait for a free link, by link class; a transmission is skipped if its piece has reached the
+    /// far end of the link over another link.
     waiting: Vec<BinaryHeap<Reverse<WaitingStart>>>,
     /// First epoch at which each class is free.
     free: Vec<u32>,

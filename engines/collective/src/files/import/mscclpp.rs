@@ -24,7 +24,7 @@ pub(super) fn format() -> FormatInfo {
 /// Reads a plan and executes it; `root` is the root of a broadcast.
 ///
 /// # Errors
-/// Every problem of the file, operations that read the buffers of others, and a plan that does not implement its
+/// Every problem of the file, operations that read the buffers of other ranks, and a plan that does not implement its
 /// collective.
 pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<OutsideSchedule>, Problems> {
     let file = read(input.bytes.as_slice(), &Limits::default())?;

@@ -19,14 +19,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 use std::sync::Arc;
 
-/// A message of a schedule: the contributions that each of its chunks sums.
+/// A message of a schedule. Each of its chunks is a sum of contributions of ranks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutsideMessage {
     /// Rank that sends.
     pub(super) from: u32,
     /// Rank that receives.
     pub(super) to: u32,
-    /// The chunks, each as the list of contributions that it sums.
+    /// The chunks, each as the list of the summed contributions.
     pub(super) chunks: Vec<Vec<Contribution>>,
 }
 
@@ -247,10 +247,11 @@ struct ChunkNames {
     sort: CollectiveSort,
     per_rank: u32,
     ranks: u32,
-    /// Number of each chunk, by owner rank, destination (or the owner rank again) and number among the chunks of the
-    /// owner.
+    /// Id of each chunk. The key consists of the rank that owns the chunk, the destination rank (the owner again,
+    /// except in an AllToAll) and the number of the chunk among the chunks of the owner.
     known: FxHashMap<(u32, u32, u32), u32>,
-    /// Rank and number for every chunk of the buffer that an AllReduce reduces.
+    /// For each chunk of a buffer that is reduced: the rank that collects the result, and the number of the chunk at
+    /// this rank.
     roots: Vec<(u32, u32)>,
 }
 

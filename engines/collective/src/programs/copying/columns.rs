@@ -16,8 +16,8 @@ pub struct CopyBeginning {
     /// GPUs that hold a chunk or are about to receive it, with the epoch from which they hold it; by position of the
     /// chunk among the representatives.
     pub held: Vec<Vec<(u32, u32)>>,
-    /// Transmissions on every link of the real network before the first epoch: for each, the number of epochs by which
-    /// a start on the first lane would precede the first epoch.
+    /// For every link of the real network, the transmissions before the first epoch. Each is given by the number of
+    /// epochs from the start that it would have on the first lane to the first epoch.
     pub before: Vec<Vec<u32>>,
     /// Number of the first epoch on the clock of time-varying links.
     pub clock: u32,
@@ -84,8 +84,8 @@ impl CopyProgram<'_> {
         earliest
     }
 
-    /// Returns the minimum number of epochs from every node to a destination that waits for a chunk: 0 at destinations;
-    /// 0 everywhere if the end is open.
+    /// Returns the minimum number of epochs from every node to a destination of a chunk: 0 at destinations; 0
+    /// everywhere if chunks may be anywhere at the end.
     fn still_needed(&self, at: usize, end: CopyEnd) -> Vec<u32> {
         let network = &self.task.network;
         // An open end has no deadline: any place may help a later round.

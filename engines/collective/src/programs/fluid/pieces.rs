@@ -1,7 +1,8 @@
 //! Converts amounts to parts of chunks, each with a path (docs/methods/collective.md, section 8).
 //!
-//! Traces deliveries back in time. At a GPU, the walk takes the latest arrival that is early enough, which leaves
-//! earlier arrivals to departures that cannot use later ones; at a switch, it takes an arrival of the same epoch.
+//! Each path is found by a walk back in time from its delivery. At a GPU, the walk takes the latest arrival that is
+//! early enough, which leaves earlier arrivals to departures that cannot use later ones; at a switch, it takes an
+//! arrival of the same epoch.
 
 use super::{FluidProgram, FluidSource};
 use lightbay_core::method::MethodError;
@@ -49,7 +50,8 @@ struct Amount {
 
 type FluidWay = Vec<(u32, u32)>;
 
-/// Indices of the amounts into nodes, last hop first, with the largest amount that all of these hops can carry.
+/// Result of a walk back from a destination: the hops, last hop first, each as a node and the index of an amount into
+/// this node; and the largest amount that all hops can carry.
 enum WalkBack {
     /// A path from the destination back to the source.
     Way(Vec<(u32, usize)>, f64),
@@ -211,8 +213,8 @@ impl FluidProgram<'_> {
         Some(WalkBack::Way(places, amount))
     }
 
-    /// Removes detours that return to a GPU that was passed before, because the data may wait there instead, and
-    /// everything after the first visit to the destination.
+    /// Removes everything after the first visit to the destination, and every detour that returns to a GPU visited
+    /// before, because the data may wait at this GPU instead.
     fn erase_loops(&self, dest: u32, hops: &mut FluidWay) {
         let network = &self.task.network;
         let head = |hop: &(u32, u32)| network.links()[hop.0 as usize].to;
@@ -235,7 +237,8 @@ impl FluidProgram<'_> {
     }
 }
 
-/// Places paths one after the other on chunks; returns chunk, offset, size and path of every part.
+/// Divides chunks among paths, one path after the other, by the amounts of the paths; returns chunk, offset, size and
+/// path of every part.
 fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, FluidWay)> {
     let mut parts = Vec::with_capacity(ways.len() + chunks.len());
     // Position on the concatenated chunks.

@@ -14,7 +14,7 @@ use lightbay_highs::options::OptionValue;
 pub struct FewestFluidEpochs {
     /// Best schedule; `None` if no schedule of fewer epochs than the known finish was found.
     pub schedule: Option<FluidSchedule>,
-    /// Minimum number of epochs that every schedule is proven to take.
+    /// Proven lower bound on the number of epochs of every schedule.
     pub proven: u32,
     /// The feasibility problems in order.
     pub asked: Vec<AskedQuestion>,

@@ -7,7 +7,7 @@ const BISECT_ABOVE: u32 = 8;
 /// Numbers of epochs between a bound and a known finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ladder {
-    /// Minimum number of epochs that every schedule is proven to take.
+    /// Proven lower bound on the number of epochs of every schedule.
     proven: u32,
     /// Smallest number that is still to be tested.
     next: u32,
@@ -61,7 +61,7 @@ impl Ladder {
         self.next = self.next.max(epochs + 1);
     }
 
-    /// Returns the minimum number of epochs that every schedule is proven to take.
+    /// Returns the proven lower bound on the number of epochs of every schedule.
     pub fn proven(&self) -> u32 {
         self.proven.min(self.known)
     }

@@ -1,4 +1,4 @@
-//! Boxes of GPUs at an NVSwitch, connected by fabrics of switches.
+//! Boxes of GPUs, each GPU connected to the NVSwitch of its box; fabrics of switches connect the boxes.
 
 use super::{Builder, permutation};
 use crate::scenario::{NodeSort, SwitchHop, Topology};

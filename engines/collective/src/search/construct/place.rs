@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Use of a copying switch on the path to one GPU to serve other GPUs at the switch.
+/// Additional copies that a switch on the path to one GPU makes for other GPUs that are connected to this switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FanOut {
     /// Makes no additional copies.
@@ -30,7 +30,7 @@ pub enum FanOut {
 /// Rule for placing chunks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacementRule {
-    /// Use of copying switches.
+    /// Additional copies that switches make.
     pub fan_out: FanOut,
     /// Price of occupying a link for one epoch, expressed as epochs of later arrival; with a high price, scarce links
     /// are used only once.
@@ -98,8 +98,9 @@ pub struct Placer<'t> {
     /// On each link, the starts of the chunk that is being placed.
     own: Vec<Vec<u32>>,
     own_links: Vec<u32>,
-    /// Node of the network of lanes at which the current chunk arrives, by switch of the real network and epoch: plans
-    /// cannot distinguish arrivals of different pace. Empty if chunks arrive at one pace.
+    /// For a switch of the real network and an epoch: the node of the network of lanes at which the current chunk
+    /// arrives. There is at most one such node, because plans cannot distinguish arrivals of different pace. Empty if
+    /// chunks arrive at one pace.
     passed: FxHashMap<(u32, u32), u32>,
     /// Best label of each GPU in the current search: the key, and the step that led to the GPU.
     labels: Vec<Option<Step>>,
@@ -142,7 +143,7 @@ impl<'t> Placer<'t> {
         self.salt = salt;
     }
 
-    /// Returns the first epoch, from a given one on, at which a link is free.
+    /// Returns the first epoch, not before a given epoch, at which a link is free.
     fn free(&mut self, link: u32, from: u32) -> u32 {
         self.tracks.earliest(self.track_of[link as usize], &self.task.epochs.links[link as usize], from)
     }
@@ -400,8 +401,8 @@ impl<'t> Placer<'t> {
         Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
     }
 
-    /// Returns the first epoch, from a given one on, at which every link of a chain is free when the chunk reaches it.
-    /// If switches copy, a link that already carries this chunk at that time counts as free.
+    /// Returns the first epoch, not before a given epoch, at which a chunk can start on a chain so that it finds every
+    /// link of the chain free. If switches copy, a link that already carries this chunk at that time counts as free.
     fn earliest(&mut self, chain: u32, from: u32) -> u32 {
         let mut start = from;
         // Fixed point: a busy link delays the start, and all links are tested again. Starts only grow.

@@ -6,10 +6,12 @@ use crate::model::epochs::LinkEpochs;
 /// Marker for an epoch that never comes.
 pub(in crate::search) const NEVER: u32 = u32::MAX / 4;
 
-/// Transmissions on every link of the real network, and the next epoch at which each link can take another one.
+/// Transmissions on every link of the real network, and the next epoch at which each link can take another
+/// transmission.
 ///
 /// A link takes either several chunks in every epoch, or one chunk over several epochs (see `starts` of
-/// [`LinkEpochs`]), so a full epoch stays full, and a forest of skips leads to the next free epoch.
+/// [`LinkEpochs`]), so an epoch that is full stays full. Each full epoch therefore has a pointer to a later epoch, and
+/// these pointers lead to the next free epoch.
 #[derive(Debug)]
 pub(in crate::search) struct LinkTracks {
     next: Vec<Vec<u32>>,
@@ -36,8 +38,8 @@ impl LinkTracks {
         self.counts[link as usize].clear();
     }
 
-    /// Returns the first epoch, from a given one on, at which a chunk can start on a lane of a link; [`NEVER`] if there
-    /// is none.
+    /// Returns the first epoch, not before a given epoch, at which a chunk can start on a lane of a link; [`NEVER`] if
+    /// there is none.
     pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
         // A plan lists a start `early` epochs after the link begins to transmit; tracks contain the epochs in which the
         // link transmits.
@@ -57,7 +59,8 @@ impl LinkTracks {
         }
     }
 
-    /// Returns the first epoch, from a given one on, at which every link of a chain is free when the chunk reaches it.
+    /// Returns the first epoch, not before a given epoch, at which a chunk can start on a chain so that it finds every
+    /// link of the chain free.
     pub(in crate::search) fn earliest_chain(
         &mut self,
         chains: &ChainTable,

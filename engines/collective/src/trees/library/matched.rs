@@ -7,7 +7,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// Fraction of the hops of all schedules that matchings may use: a quarter leaves most of the work for lists.
+/// Fraction of the hops of all schedules that matchings may use: a quarter leaves most of the work for list schedules.
 const PART: u64 = 4;
 
 /// Relative distance to the floor below which more pieces are not worth their size in the plan.

@@ -248,8 +248,8 @@ impl TacclNetwork<'_> {
         parts
     }
 
-    /// Adds a switch for the senders and receivers of a component, and a switch for each NIC that several of these GPUs
-    /// share. Half of the latency is on each side of the switch in the middle.
+    /// Connects the senders and receivers of a component to one common switch; GPUs that share a NIC are connected to a
+    /// switch for this NIC first. Half of the latency is on each side of the common switch.
     fn fabric(&mut self, pairs: &BTreeSet<(u32, u32)>) {
         let given = self.given;
         let (cost, half_us) = (given.remote_invbw_us_per_mb, given.remote_alpha_us / 2.0);

@@ -7,10 +7,10 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
 impl Placer<'_> {
-    /// Places all chunks so that no GPU holds more than `limit` of them at a time for others; returns the finish, or
+    /// Places all chunks so that no GPU holds more than `limit` chunks for other GPUs at a time; returns the finish, or
     /// `None` if some chunk cannot reach its destinations. A chunk without buffer space leaves its source later, at the
     /// latest when all chunks before it have arrived, so a limit of one chunk always allows a schedule. With a limit of
-    /// 0, chunks pass only through switches and GPUs that need them.
+    /// 0, a chunk passes only through switches and through GPUs that need this chunk.
     ///
     /// # Errors
     /// If the run must stop.
