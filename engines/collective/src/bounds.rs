@@ -37,7 +37,7 @@ pub enum BoundReason {
         /// Number of epochs from the start of the last transmission into the set to the delivery of its chunk.
         tail: u32,
     },
-    /// The capacity of all links together, compared with what the chunks need.
+    /// The capacity of all links together, compared with the capacity that the chunks need.
     Metric {
         /// `true` if each link is weighted by the number of epochs for which a chunk occupies it, `false` if each link
         /// counts as one hop.
@@ -125,8 +125,8 @@ pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     }
 }
 
-/// Returns the sets of nodes whose cuts are tried as bounds of a task, each with ascending nodes; sets that bind most
-/// often come first.
+/// Returns the sets of nodes whose cuts are tried as bounds of a task, each with ascending nodes; the sets whose cuts
+/// most often give the bound come first.
 pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets::candidates(task)
 }

@@ -39,7 +39,7 @@ pub mod figure {
     pub const ALGBW: &str = "algbw_gbyte_per_s";
     /// Finish without epochs.
     pub const REPLAY: &str = "replay_us";
-    /// Lower bound on the finish of schedules of whole chunks in these epochs.
+    /// Lower bound on the finish of schedules of whole chunks in the epochs of the plan.
     pub const LOWER_BOUND: &str = "lower_bound_us";
     /// Lower bound on the finish, for any chunking and any epoch length.
     pub const FLOOR: &str = "floor_us";

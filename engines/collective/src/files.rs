@@ -64,7 +64,7 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
     formats
 }
 
-/// Remarks on a file, which depend on the scenario.
+/// Remarks on an exported file; the remarks depend on the scenario.
 pub(crate) fn remarks(subject: SubjectOf<'_, Collective>, format: &str) -> Vec<String> {
     if format == tuner::NAME { vec![tuner::remark(&subject.scenario().body)] } else { Vec::new() }
 }
@@ -143,7 +143,7 @@ fn program(
     Ok(Artifact::new(format!("{stem}.mscclpp.json"), lightbay_formats::mscclpp::write(&plan)))
 }
 
-/// Writes a program for each range of sizes; each range begins at the size after the range before.
+/// Writes a program for each range of sizes of the plan.
 fn programs_of_ranges(
     format: &str,
     name: &str,

@@ -129,8 +129,8 @@ record! {
         pub offset_bytes: f64 = within(0.0..=HUGE),
         /// Size.
         pub size_bytes: f64 = within(0.0..=HUGE),
-        /// `true` if the piece is reduced on its way to the rank that the chunk belongs to; `false` if it is spread
-        /// from there.
+        /// `true` if the piece is reduced on its way to the rank that the chunk belongs to; `false` if it is sent from
+        /// this rank to the destinations.
         pub adds_up: bool = any().or(false).omitted(),
         /// The destinations of the piece, if they are only some destinations of the chunk: the data of each destination
         /// is then sent separately.

@@ -170,7 +170,7 @@ record! {
         pub epoch: EpochRule = any().or(EpochRule::FastestLink),
         /// Epoch length if the rule is `fixed`, µs.
         pub epoch_us: Option<f64> = within(1e-9..=HUGE).unit("us"),
-        /// Factor on the epoch that the rule gives; 1 with `fixed`.
+        /// Factor by which the epoch length of the rule is multiplied; 1 with `fixed`.
         pub epoch_multiplier: f64 = within(SCALES[0]..=SCALES[1]).or(1.0).omitted(),
         /// Fraction of an epoch up to which a latency is ignored.
         pub alpha_threshold: f64 = within(0.0..=1e6).or(0.1),

@@ -8,8 +8,9 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 
-/// Maximum number of distinct heads, or tails, that are tried as thresholds. Any choice of thresholds gives a valid
-/// bound; more thresholds can only raise the bound.
+/// Maximum number of distinct values that are tried as thresholds for heads (epochs until a chunk can start to cross)
+/// and for tails (epochs from this start to the delivery). Any choice of thresholds gives a valid bound; more
+/// thresholds can only raise the bound.
 const MOST_THRESHOLDS: usize = 12;
 
 /// Replaces `best` by the best bound from the cuts of all candidate sets, if that bound is larger.

@@ -15,7 +15,7 @@ const POINT: f64 = 256.0;
 /// Relative tolerance for the rounding of sums.
 const SLACK: f64 = 1e-9;
 
-/// Parts of chunks that are sent from a source to a destination.
+/// Data from one source to one destination, as a number of chunks.
 struct FluidShare {
     source: u32,
     dest: u32,
@@ -47,7 +47,7 @@ pub fn fluid_bound<W: Watch<S>, S>(
     Ok(best)
 }
 
-/// Returns the chunks by source and destination.
+/// Returns the number of chunks for each pair of source and destination.
 fn shares(task: &CollectiveTask) -> Vec<FluidShare> {
     let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     for chunk in 0..task.chunks.len() {

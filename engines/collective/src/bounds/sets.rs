@@ -11,8 +11,8 @@ const MOST_UNIONS: usize = 6;
 const MOST_TRIPLES: usize = 16;
 /// Maximum number of nodes for which every subset is tried, if no node is a switch: 254 subsets.
 const MOST_SUBSETS: usize = 8;
-/// Maximum number of GPUs for which balls and half-spaces are tried around every node: the number of balls is the
-/// number of nodes times the number of radii.
+/// Maximum number of GPUs for which balls and half-spaces are tried around every node. The limit is necessary because
+/// the number of balls is the number of nodes times the number of radii.
 const MOST_BALLS: usize = 64;
 /// Number of GPUs above which one node represents its orbit; with fewer GPUs, every node is tried.
 const MOST_SINGLES: usize = 128;
@@ -61,7 +61,8 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     (even(&per_source) && even(&wanted) && all_pairs).then(|| task.real.node_orbits())
 }
 
-/// Returns the sets of nodes whose cuts are tried, each with ascending nodes; sets that bind most often come first.
+/// Returns the sets of nodes whose cuts are tried, each with ascending nodes; the sets whose cuts most often give the
+/// bound come first.
 pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     let network = &task.real;
     let nodes = network.node_count() as u32;

@@ -30,8 +30,8 @@ pub struct CompactDemand<'a> {
     pub most_held_bytes: Option<f64>,
 }
 
-/// Returns the violations of a plan in which every GPU must receive the data of every GPU; empty if the plan is valid.
-/// Each text begins with the name of its class of violations.
+/// Returns the violations of a plan in which every GPU must receive the data of every GPU; the list is empty if the
+/// plan is valid. Each text begins with the name of its class of violations.
 pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
     let gpus: Vec<u32> = topology.gpus().collect();
     let demand = CompactDemand {

@@ -105,7 +105,8 @@ fn relays(part: &Part, hops: &[Hop], links: &CheckedLinks, held: &mut BTreeMap<u
     }
 }
 
-/// Follows a piece that is not reduced from its source to its destinations; returns the epoch of its last delivery.
+/// Follows a piece that is sent without reduction, from its source to its destinations; returns the epoch of its last
+/// delivery.
 fn spread(
     piece: usize,
     part: &Part,

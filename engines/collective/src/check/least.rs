@@ -9,7 +9,8 @@ use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 /// Tolerance within which finish and floor count as equal.
 const ROUNDING: f64 = 1e-9;
 
-/// Checks that the links into or out of every GPU and group can carry its data before the finish and before the replay.
+/// Checks that the links into or out of every GPU and group can carry the data of the GPU or the group within the
+/// finish, and within the completion time of the replay.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,

@@ -71,7 +71,8 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     }
 }
 
-/// Returns a remark that lists the sizes of the scenario without a schedule in a plan; `None` if there are none.
+/// Returns a remark on the sizes of the scenario for which a plan has no schedule (their number and the smallest of
+/// them); `None` if all sizes have a schedule.
 pub(super) fn remark(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
     let wanted = &scenario.demand.sizes_bytes;
     let planned: usize = result.ranges.iter().map(|range| range.points.len()).sum();

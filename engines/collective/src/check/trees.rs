@@ -1,5 +1,5 @@
-//! Checks plans of trees in compact form: each part of the collective on the network in its direction of planning, and
-//! the figures of the plan.
+//! Checks plans of trees in compact form: each part of the collective, on the network in the direction in which this
+//! part is planned, and the figures of the plan.
 
 use super::compact::{self, CompactDemand};
 use super::links::CheckedLinks;

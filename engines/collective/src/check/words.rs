@@ -4,7 +4,7 @@ use super::bound::BoundProof;
 use crate::plan::BoundClaim;
 use crate::scenario::{CollectiveScenario, NodeSort};
 
-/// Maximum number of nodes of a set that its name lists.
+/// Maximum number of nodes that the name of a set lists.
 const MOST_NAMED: usize = 6;
 
 /// Returns the text that a bound should have; `None` if the text of the bound is right. If `proves`, which is set for

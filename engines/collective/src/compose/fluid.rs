@@ -56,8 +56,8 @@ pub fn parts_of_chunks(
     Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }
 
-/// Returns the time of the last delivery if every part starts as soon as it has arrived and its link is free, in the
-/// order of epochs, µs.
+/// Returns the time of the last delivery, µs, if parts are sent in the order of their epochs and every part starts as
+/// soon as it has arrived and its link is free.
 fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
     let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
     for (part, piece) in parts.iter().enumerate() {

@@ -225,8 +225,8 @@ impl<'u> Unfolding<'u> {
         Ok(hops)
     }
 
-    /// Returns the transmissions over the links of a hop in their order, each with its reversed counterpart for reduced
-    /// data, and the number of epochs that the hop takes.
+    /// Returns the links of a hop in their order, each with the times of its transmission if data is sent along the hop
+    /// and the times if reduced data is sent back; also returns the number of epochs that the hop takes.
     pub(super) fn way(&self, links: &[u32]) -> (Vec<(u32, Passage, Passage)>, u32) {
         let hops = || links.iter().map(|link| self.epochs.links[*link as usize].hop());
         let forwards = passages(hops(), self.network.is_cut_through());

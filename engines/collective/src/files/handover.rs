@@ -40,7 +40,7 @@ const MOST_LAYERS: i64 = 1 << 20;
 const CIRCUIT_GBPS: &str = "circuit_gbps";
 /// Knob of the latency of a circuit.
 const CIRCUIT_ALPHA_US: &str = "circuit_alpha_us";
-/// Knob of the GPUs of a pod.
+/// Knob of the number of GPUs of a pod.
 const GPUS_PER_POD: &str = "gpus_per_pod";
 /// Knob of the rate of GPUs inside a pod.
 const POD_GBYTE_PER_S: &str = "pod_gbyte_per_s";
@@ -56,7 +56,7 @@ const POD_ALPHA_US: f64 = 0.35;
 /// Assumed buffer of the collective, bytes.
 const USUAL_BYTES: f64 = 1e9;
 /// Number of chunks of the pair with the most bytes. For every other pair, the number of chunks is rounded, so the
-/// error is at most half a chunk, or 2 % of the bytes of the largest pair.
+/// error is at most half a chunk, which is 2 % of the bytes of the largest pair.
 const MOST_CHUNKS: f64 = 24.0;
 
 /// Returns the parameters of the conversion.

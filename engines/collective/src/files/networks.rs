@@ -23,7 +23,7 @@ const ASTRA: &str = "astra";
 const NS3: &str = "ns3";
 const ANYNET: &str = "anynet";
 
-/// GPUs of a server, for networks without groups.
+/// Number of GPUs of a server, for networks without groups.
 const USUAL_SERVER: usize = 8;
 
 /// Returns the formats.
@@ -301,7 +301,8 @@ impl WireNetwork {
         ))
     }
 
-    /// Returns the dimensions of ASTRA-sim that the network consists of.
+    /// Returns the network as dimensions of ASTRA-sim, each with its type and its number of nodes; `None` if it does
+    /// not consist of such dimensions.
     fn dimensions(
         &self,
         scenario: &CollectiveScenario,

@@ -154,7 +154,7 @@ pub(super) fn rates(scenario: &CollectiveScenario) -> BTreeMap<(u32, u32), f64> 
     scenario.topology.links.iter().map(rate).collect()
 }
 
-/// Returns `true` if a link enters the cut from which a bound of the plan follows.
+/// Returns `true` if a link leads into the node set whose cut gives a bound of the plan.
 pub(super) fn binds(scenario: &CollectiveScenario, result: &CollectiveResult, ends: (u32, u32)) -> bool {
     let backwards = scenario.demand.collective.starts_backwards();
     result.claims.bounds.iter().enumerate().any(|(part, bound)| {
@@ -174,7 +174,7 @@ pub(super) struct PlaceLoad {
     pub(super) rate: f64,
     /// Links.
     pub(super) links: u32,
-    /// `true` if one of the links enters the cut of a bound.
+    /// `true` if one of the links leads into the node set whose cut gives a bound of the plan.
     pub(super) binding: bool,
 }
 

@@ -63,8 +63,8 @@ const fn word_of(sort: CollectiveSort) -> Option<&'static str> {
     })
 }
 
-/// Returns a remark on the choice that the plug-in makes for collectives without a row. No row can leave the choice to
-/// NCCL: a matching row forces its algorithm and protocol.
+/// Returns a remark on the choice that the plug-in makes for collectives that have no row in the table. No row can
+/// leave the choice to NCCL: a matching row forces its algorithm and protocol.
 pub(super) fn remark(scenario: &CollectiveScenario) -> String {
     let own = word_of(scenario.demand.collective);
     let others: Vec<&str> = COLLECTIVES.iter().copied().filter(|word| Some(*word) != own).collect();

@@ -32,8 +32,8 @@ pub struct LatencyCut {
 }
 
 impl LatencyCut {
-    /// Returns the minimum time in which `bytes` per unit of data can cross, µs: the `T` at which the sum of the
-    /// capacities, each multiplied by the useful part of `T`, equals the data.
+    /// Returns the minimum time `T` in which `bytes` per unit of data can cross the cut, µs. Each link carries its
+    /// capacity times the part of `T` in which the link is useful, and the sum over all links equals the data.
     pub fn floor_us(&self, bytes: f64) -> f64 {
         // sum rate (T - offset) = needed, over the links that are useful before T: links are added in order of their
         // offsets.
@@ -266,7 +266,7 @@ fn cuts_of(
 /// Maximum number of targets of a cut that are tried one by one.
 const TARGETS: usize = 16;
 
-/// Returns the targets whose distances from a cut differ, farthest first.
+/// Returns at most [`TARGETS`] of the nodes `outside`: those farthest from the links of the cut, farthest first.
 fn farthest(
     network: &LinkNetwork,
     leaving: &[u32],

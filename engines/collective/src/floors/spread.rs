@@ -89,10 +89,10 @@ struct Destination<'g> {
 }
 
 impl Destination<'_> {
-    /// Returns the lowest rate below `rate` that limits the destination, with its cut, by Dinkelbach's method: as long
-    /// as a flow at the current rate shows a cut of a lower rate, continues with the rate of this cut. Each rate is the
-    /// rate of an actual cut, and the rates decrease strictly, so the search ends. `None` if the destination can
-    /// receive everything at `rate`.
+    /// Returns the lowest rate below `rate` that limits the destination, and the cut with this rate, by Dinkelbach's
+    /// method: as long as a flow at the current rate shows a cut with a lower rate, the search continues with the rate
+    /// of that cut. Each rate is the rate of an actual cut, and the rates decrease strictly, so the search ends. `None`
+    /// if the destination can receive everything at `rate`.
     fn lower(&self, mut rate: Rational) -> Result<Option<SpreadFloor>, Overflow> {
         let mut found = None;
         while !rate.is_zero() {

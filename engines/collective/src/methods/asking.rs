@@ -58,7 +58,7 @@ pub(super) fn fold() -> ParamInfo {
     ParamInfo::bool("fold", true, help).effect(Effect::Warm)
 }
 
-/// Returns the options of the solver; knobs of other searches with the same names are excluded.
+/// Returns the options of the solver. Knobs that have the names of options but belong to other searches are not used.
 pub(super) fn options(params: &Params, names: &[&str], seed: u64) -> Options {
     // Reads only the knobs that the method has.
     let knobs = solver_knobs(names);
@@ -171,8 +171,8 @@ impl Reader<Collective> for EndReader {
     }
 }
 
-/// Reports the answer to a feasibility problem as a note and as series points of the run; `proves` is `false` if the
-/// model excludes some schedules of the network.
+/// Reports the answer to a feasibility problem as a note and as points of the series of the run; `proves` is `false` if
+/// the model excludes some schedules of the network.
 pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, proves: bool) {
     let epochs = asked.program.epochs;
     let answer = match (asked.outcome, asked.program.folded_by) {

@@ -162,7 +162,7 @@ impl EpochSession {
         Ok(schedules)
     }
 
-    /// Constructs a schedule of a task that fits the buffers. Calls `found` with every better schedule.
+    /// Constructs, for a task, a schedule that fits the buffers. Calls `found` with every better schedule.
     pub(super) fn constructed(
         &self,
         at: usize,

@@ -115,7 +115,7 @@ impl Method<Collective> for TreesMethod {
     }
 }
 
-/// Reports a plan with the source of its schedule.
+/// Reports a plan; `source` names the step of the method that found it.
 pub(super) fn offer(
     candidate: Candidate<CollectiveResult>,
     source: &str,
@@ -224,7 +224,7 @@ pub(super) fn schedule(
     })
 }
 
-/// Returns the data of every root, bytes.
+/// Returns the amount of data that every root has for each receiver, bytes.
 pub(super) fn shard_bytes(scenario: &CollectiveScenario) -> f64 {
     scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank)
 }

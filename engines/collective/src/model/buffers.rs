@@ -1,4 +1,4 @@
-//! Chunks that GPUs hold for other GPUs on their way.
+//! Chunks that are on their way to other GPUs and occupy the buffers of the GPUs that relay them.
 
 use super::schedule::ChunkStart;
 use super::task::CollectiveTask;

@@ -20,9 +20,9 @@ pub struct Folding {
     chunk_images: ChunkImages,
     /// The first chunk of every orbit, ascending.
     pub chunks: Vec<u32>,
-    /// The first link of the orbit of every link, and the number of elements that map the link there.
+    /// For every link, the first link of its orbit, and the number of elements that map the link to that first link.
     pub links: Vec<(u32, u32)>,
-    /// The first node of the orbit of every node, and the number of elements that map the node there.
+    /// For every node, the first node of its orbit, and the number of elements that map the node to that first node.
     pub nodes: Vec<(u32, u32)>,
 }
 

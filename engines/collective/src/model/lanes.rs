@@ -69,7 +69,7 @@ impl Paces {
         Self { of_node, next, count }
     }
 
-    /// Returns the number of a node at the pace with position `at` in its list of paces.
+    /// Returns the number, in the network of lanes, of a node at the pace with position `at` in the list of its paces.
     fn node(&self, node: u32, at: usize) -> u32 {
         if at == 0 { node } else { self.next[node as usize] + at as u32 - 1 }
     }

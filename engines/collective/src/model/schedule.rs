@@ -42,8 +42,8 @@ impl EpochSchedule {
         Self { starts: kept, finish }
     }
 
-    /// Returns the time of the last delivery if every send starts as soon as its data has arrived and its link is free,
-    /// in the order of epochs, µs.
+    /// Returns the time of the last delivery, µs, if the sends are made in the order of their epochs and every send
+    /// starts as soon as its data has arrived and its link is free.
     pub fn replay_us(&self, task: &CollectiveTask) -> f64 {
         self.replay_with(task, task.epochs.chunk_bytes)
     }

@@ -14,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of visits to links and nodes in a search: about a second.
 const MOST_VISITS: usize = 100_000_000;
-/// Maximum number of symmetries tried for one image of the first GPU; most of them fail to act freely for the same
-/// reason.
+/// Maximum number of symmetries tried for one image of the first GPU. The limit saves time, because most symmetries
+/// with one image fail to act freely for the same reason.
 const MOST_LEAVES: u32 = 16;
 /// Number of networks whose symmetries are cached: the networks of a run and of the run before it.
 const KEPT: usize = 4;
@@ -90,8 +90,8 @@ pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry
 struct Attempt {
     /// `true` to search first for generators that are their own inverses.
     involutions: bool,
-    /// Order in which images are tried: with 0, the image that continues the previous shift of node numbers comes
-    /// first; any other number seeds a scrambled order.
+    /// Order in which images are tried: with 0, images come first whose number differs from the number of the node by
+    /// nearly as much as for the first node; any other number seeds a scrambled order.
     salt: u64,
 }
 
@@ -181,7 +181,7 @@ struct SymmetrySearch<'n> {
 }
 
 /// Scrambles a number (SplitMix64), so that sums of scrambled numbers distinguish multisets. If two multisets collide,
-/// a colouring stays coarser; every symmetry is verified.
+/// a colouring stays coarser than necessary, but results stay correct, because every symmetry is verified.
 const fn scrambled(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -135,7 +135,7 @@ impl CollectiveTasks {
         Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
     }
 
-    /// Returns the tasks with floors that are already known; `None` leaves the floors open.
+    /// Returns the tasks with floors that are already known; with `None`, the floors are computed on first use.
     #[must_use]
     pub fn with_floors(mut self, floors: Option<ScenarioFloors>) -> Self {
         if floors.is_some() {
@@ -223,7 +223,7 @@ impl CollectiveTask {
         self.real.clone().with_copying(copies)
     }
 
-    /// Returns the lane of a link for data whose slowest transmission before it takes `pace` epochs.
+    /// Returns the lane of a link for data whose slowest transmission before this link takes `pace` epochs.
     pub fn lane(&self, link: u32, pace: u32) -> u32 {
         if !self.has_lanes() {
             return link;
@@ -246,7 +246,7 @@ impl CollectiveTask {
         self.origins.iter().map(|node| is_in[*node as usize]).collect()
     }
 
-    /// Returns the shortest time from a node to another one, epochs.
+    /// Returns the shortest time from a node to another node, epochs.
     pub fn distance(&self, from: u32, to: u32) -> u32 {
         self.distances.from(&self.network, from)[to as usize]
     }

@@ -26,8 +26,8 @@ record! {
         pub format: String = any(),
         /// How pieces are sent.
         pub discipline: CompactDiscipline = any(),
-        /// `true` if the data of the plan is reduced on the way to the root, `false` if it is spread from there; if
-        /// missing, the position of the part in the plan decides.
+        /// `true` if the data of the plan is reduced on the way to the root, `false` if the root sends its data to the
+        /// receivers; if missing, the position of the part in the plan decides.
         pub adds_up: Option<bool> = any(),
         /// Length of an epoch, µs; no latency is omitted.
         pub epoch_us: f64 = within(1e-12..=HUGE),

@@ -35,13 +35,14 @@ pub struct CopyProgram<'t> {
     epochs: u32,
     /// The program.
     pub model: Model,
-    /// Columns and rows with all epochs and chunks.
+    /// Number of columns and rows of the model before pruning and symmetry reduction: all chunks in all epochs.
     pub whole: ProgramExtent,
-    /// Columns and rows for all chunks, with only the starts that can arrive in time.
+    /// Number of columns and rows of the model before symmetry reduction: all chunks, but only the starts that can
+    /// arrive in time.
     pub pruned: ProgramExtent,
-    /// Starts on every link, by position of the chunk among the representatives.
+    /// Columns of the starts on every link, by position of the chunk among the representatives.
     starts: Vec<Vec<ColumnSpan>>,
-    /// Presence at every node, by position of the chunk among the representatives.
+    /// Columns of the presence at every node, by position of the chunk among the representatives.
     presence: Vec<Vec<ColumnSpan>>,
 }
 

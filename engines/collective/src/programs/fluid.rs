@@ -49,14 +49,15 @@ pub struct FluidProgram<'t> {
     epochs: u32,
     /// The model, without an objective.
     pub model: Model,
-    /// Columns and rows with all epochs and sources.
+    /// Number of columns and rows of the model before pruning and symmetry reduction: all sources in all epochs.
     pub whole: ProgramExtent,
-    /// Columns and rows for all sources, with only the amounts that can arrive in time.
+    /// Number of columns and rows of the model before symmetry reduction: all sources, but only the amounts that can
+    /// arrive in time.
     pub pruned: ProgramExtent,
     sources: Vec<FluidSource>,
-    /// Amounts on every link, by source.
+    /// Columns of the amounts on every link, by source.
     flows: Vec<Vec<ColumnSpan>>,
-    /// Amounts that wait at every GPU, by source.
+    /// Columns of the amounts that wait at every GPU, by source.
     waiting: Vec<Vec<ColumnSpan>>,
 }
 

@@ -27,13 +27,13 @@ pub struct QuestionRecord {
     pub folded_by: u32,
     /// Answer to the problem.
     pub answer: QuestionOutcome,
-    /// Columns with all chunks in all epochs.
+    /// Number of columns with all chunks in all epochs.
     pub columns_in_full: u64,
-    /// Columns after pruning everything that cannot happen in time.
+    /// Number of columns after pruning everything that cannot happen in time.
     pub columns_in_time: u64,
-    /// Columns of the model that was solved.
+    /// Number of columns of the model that was solved.
     pub columns: u64,
-    /// Rows of the model that was solved.
+    /// Number of rows of the model that was solved.
     pub rows: u64,
     /// Seconds until the answer.
     pub seconds: f64,

@@ -54,11 +54,11 @@ pub struct BuiltProgram {
     pub epochs: u32,
     /// Number of symmetries by which the model is reduced; 1 for the full model.
     pub folded_by: usize,
-    /// Columns and rows with all chunks in all epochs.
+    /// Number of columns and rows with all chunks in all epochs.
     pub whole: ProgramExtent,
-    /// Columns and rows after pruning everything that cannot happen in time.
+    /// Number of columns and rows after pruning everything that cannot happen in time.
     pub pruned: ProgramExtent,
-    /// Columns and rows of the model that is solved.
+    /// Number of columns and rows of the model that is solved.
     pub size: Size,
 }
 

@@ -23,7 +23,7 @@ const BYTES: Unit = Unit::new("bytes", 1.0, None);
 const SIZES: i32 = 21;
 /// Maximum number of deliveries for which the report computes baselines and trees.
 const MOST_DELIVERIES: usize = 1_024;
-/// Search effort for each size: these computations run while a user waits.
+/// Search effort for each size; small, because these computations run while a user waits.
 const EFFORT: [u64; 2] = [5_000, 50_000];
 
 /// A curve by size: key, title, and the time for each size, µs.
@@ -131,8 +131,8 @@ fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline
     tasks.tasks.iter().map(replay).sum()
 }
 
-/// Returns the finishes of trees for each size, and writes the number of pieces of each rank to `pieces`. `None` if
-/// trees do not apply to the scenario, or if the deadline is over.
+/// Returns the completion times of schedules along trees for each size, and writes the number of pieces of each rank to
+/// `pieces`. `None` if trees do not apply to the scenario, or if the deadline is over.
 fn trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
@@ -215,8 +215,8 @@ fn drawn(
     }
 }
 
-/// Returns marks at the sizes from which another curve is the fastest, each with the name of the curve; counts only
-/// schedules, not their floor.
+/// Returns marks at the sizes from which another schedule is the fastest, each with the name of its curve; the curve of
+/// the floor is ignored.
 fn crossovers(curves: &[Times], sizes: &[f64]) -> Vec<Mark> {
     let fastest = |at: usize| {
         let schedules = curves.iter().filter(|(name, ..)| *name != "floor");

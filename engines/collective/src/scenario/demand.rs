@@ -35,8 +35,8 @@ words! {
 record! {
     /// Chunks with their sources and destinations.
     ///
-    /// The algorithm bandwidth counts the buffer: with R ranks of p chunks each, it contains p chunks for Broadcast and
-    /// R·p chunks for all other named collectives.
+    /// The algorithm bandwidth is computed from the size of the buffer: with R ranks of p chunks each, the buffer
+    /// contains p chunks for Broadcast and R·p chunks for all other named collectives.
     pub struct Demand, ignoring "format", "name" {
         /// Type of the collective.
         pub collective: CollectiveSort = any(),

@@ -40,8 +40,8 @@ pub struct ConstructLimits {
     pub seed: u64,
 }
 
-/// Rules for demands through copying switches. Prices of links of 16 and 256 keep trees away from scarce links between
-/// chassis; the other rules fit networks without such links.
+/// Rules for demands through copying switches. The high prices of links, 16 and 256, keep trees away from scarce links
+/// between chassis; the other rules fit networks without such links.
 const COPYING: [PlacementRule; 6] = [
     PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0, noise: 0.0, slow_first: 0.0 },
     PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0, noise: 0.0, slow_first: 0.0 },

@@ -1,7 +1,7 @@
 //! Schedules from other programs: converts their steps to epochs.
 //!
-//! Every step begins when its predecessors have begun and its inputs have arrived; a chunk that it sends starts in the
-//! first epoch from then on in which the links are free.
+//! Every step begins when its predecessors have begun and its inputs have arrived. Each chunk of the step then starts
+//! in the first epoch in which its links are free.
 
 use super::construct::{ChainTable, LinkTracks, NEVER};
 use crate::model::distances::FAR;
@@ -39,7 +39,7 @@ pub struct GivenStep {
 pub struct GivenSchedule {
     /// Schedule of the task; reversed if the task is reversed.
     pub schedule: EpochSchedule,
-    /// Transmissions between GPUs without a direct link or chain of switches, which are relayed by other GPUs.
+    /// Number of transmissions that other GPUs relay, because no direct link or chain of switches joins the two GPUs.
     pub detours: usize,
     /// Number of omitted sends: the destination already had the chunk.
     pub repeated: usize,

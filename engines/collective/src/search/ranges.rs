@@ -46,8 +46,8 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
     served
 }
 
-/// Returns the last size, bytes, from `from` and below `to`, for which the schedule of `before_us` is not slower than
-/// the schedule of `after_us`.
+/// Returns the last size, bytes, that is at least `from` and below `to` and for which the schedule of `before_us` is
+/// not slower than the schedule of `after_us`.
 pub fn crossover(from: u64, to: u64, before_us: impl Fn(u64) -> f64, after_us: impl Fn(u64) -> f64) -> u64 {
     let is_before = |bytes: u64| before_us(bytes) <= after_us(bytes);
     // Bisection: the first schedule is faster for small sizes, the second for large ones.

@@ -8,7 +8,7 @@ pub use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree, FORM
 use crate::scenario::network::LinkNetwork;
 use std::fmt;
 
-/// A fraction of the whole data.
+/// The fraction of a root's data that a tree carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Numerator.
@@ -30,8 +30,9 @@ const PARTS: u64 = 1 << 30;
 /// determinants.
 const SMALL: u64 = 20_000;
 
-/// Returns fractions that are close to the shares and add up to exactly 1. Their common denominator is the smallest up
-/// to `SMALL` that fits, which exists for vertices of LP models; otherwise it is a power of two.
+/// Returns fractions that are close to the shares and add up to exactly 1. Their common denominator is the smallest
+/// suitable number up to `SMALL`, which exists if the shares are a vertex of an LP model; otherwise the denominator is
+/// a power of two.
 pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
     // All shares are close to multiples of 1 / denominator, and none becomes 0.
     let fits = |of: &u64| {

@@ -33,7 +33,7 @@ pub struct TreeLibrary<'n> {
     variants: OnceLock<Option<Variants>>,
 }
 
-/// Trees at several rates, one variant for each rate; the variant with the best rate comes first.
+/// Trees at several rates, called variants; the variants with the best rate come first.
 #[derive(Clone, Debug)]
 struct Variants {
     packings: Vec<Packing>,
@@ -42,8 +42,9 @@ struct Variants {
     wholes: Vec<u32>,
 }
 
-/// Fractions of the best rate at which paths are shortened, and the weight of the deepest GPU relative to the mean.
-/// Large data needs a high rate, small data short paths; the other fractions fit sizes in between.
+/// Variants of the trees: the fraction of the best rate at which paths are shortened, and the weight of the deepest GPU
+/// relative to the mean. Large data needs a high rate, small data short paths; the other fractions fit sizes in
+/// between.
 const RATES: [(f64, f64); 8] =
     [(1.0, 0.0), (1.0, 2.0), (0.995, 0.0), (0.98, 0.0), (0.9, 0.0), (0.9, 2.0), (0.8, 0.0), (0.6, 0.0)];
 

@@ -322,8 +322,8 @@ impl ChunkNames {
         self.sort == CollectiveSort::ReduceScatter || (sum.len() as u32) < self.ranks
     }
 
-    /// Returns the send of the chunks of a message that are partial sums (with `adds`) or complete (without `adds`);
-    /// `None` if the message has no such chunk.
+    /// Returns a send of those chunks of a message that are partial sums (with `adds`) or complete sums (without
+    /// `adds`); `None` if the message has no such chunk.
     fn send(
         &self,
         message: &OutsideMessage,

@@ -44,7 +44,8 @@ impl CopyProgram<'_> {
         })
     }
 
-    /// Adds columns for dropping, after an epoch, a chunk that a GPU holds for others; returns them by node and epoch.
+    /// Adds columns for dropping, after an epoch, a chunk that a GPU holds for other GPUs; returns the columns by node
+    /// and epoch.
     fn drop_columns(
         &mut self,
         at: usize,
@@ -73,9 +74,9 @@ impl CopyProgram<'_> {
         dropped
     }
 
-    /// Adds the rows `B[k] = B[k-1] - X[k-1] + arrivals`. Presence is at most 1, so at most one reception helps. If
-    /// chunks may be dropped, a plan still must not deliver a chunk twice, so a row limits the total number of
-    /// receptions.
+    /// Adds the rows `B[k] = B[k-1] - X[k-1] + arrivals`, with the presence `B` of a chunk at a GPU and its dropping
+    /// `X`. Presence is at most 1, so at most one reception helps. If chunks may be dropped, a plan still must not
+    /// deliver a chunk twice, so a row limits the total number of receptions.
     fn presence_rows(&mut self, at: usize, dropped: &FxHashMap<(u32, u32), Column>) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
@@ -289,7 +290,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Adds rows that limit the chunks that GPUs hold for others; one GPU of every orbit has rows.
+    /// Adds rows that limit the chunks that GPUs hold for other GPUs; one GPU of every orbit has rows.
     fn buffer_rows(&mut self, limit: u32, drops: &[FxHashMap<(u32, u32), Column>]) {
         let mut held: FxHashMap<(u32, u32), Vec<(Column, f64)>> = FxHashMap::default();
         for (at, dropped) in drops.iter().enumerate() {

@@ -43,7 +43,7 @@ pub(super) fn suits(task: &CollectiveTask) -> bool {
         && (0..task.chunks.len()).all(|chunk| task.chunks.dests(chunk).count() + 1 == gpus)
 }
 
-/// Makes at most `most` passes, and calls `passed` with the finish and the starts of each until `passed` returns
+/// Makes at most `most` passes, and calls `passed` with the finish and the starts of each pass until `passed` returns
 /// `true`, which means that no more passes are needed.
 pub(super) fn passes<W: Watch<S>, S>(
     task: &CollectiveTask,

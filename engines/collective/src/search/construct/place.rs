@@ -160,7 +160,7 @@ impl<'t> Placer<'t> {
         most * (bits >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Places all chunks in an order; returns the finish, or `None` if some chunk cannot reach its destinations.
+    /// Places all chunks in a given order; returns the finish, or `None` if some chunk cannot reach its destinations.
     ///
     /// # Errors
     /// If the run must stop.
@@ -192,7 +192,7 @@ impl<'t> Placer<'t> {
     }
 
     /// Places a chunk that leaves its source at a given epoch or later; returns the epoch of its last delivery, or
-    /// `None` if it cannot reach a destination.
+    /// `None` if the chunk cannot reach a destination.
     fn place(&mut self, chunk: u32, rule: PlacementRule, ready: u32) -> Option<u32> {
         let task = self.task;
         let source = task.chunks.source(chunk as usize);

@@ -25,7 +25,7 @@ pub struct Pricing<'p> {
 const BETAS: [f64; 5] = [0.0, 0.1, 1.0, 10.0, 1000.0];
 
 impl Pricing<'_> {
-    /// Returns trees of an orbit's representative that cost less than `below` and are new.
+    /// Returns new trees of an orbit's representative whose price is below `below`.
     pub fn trees(&self, orbit: usize, below: f64, known: &FxHashSet<Tree>) -> Vec<Tree> {
         let question = self.question;
         let root = question.fold.representatives()[orbit];

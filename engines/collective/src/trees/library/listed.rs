@@ -9,9 +9,9 @@ use rayon::prelude::*;
 /// Minimum number of schedules with the largest number of pieces that may be tried, whatever the size of the network.
 const LEAST_RUNS: u64 = 12;
 
-/// Product of two numbers: the number of pieces, and the number of combinations that are tried with it. The time of a
-/// run is proportional to its number of pieces, so the runs with each number of pieces take about the same time
-/// together.
+/// Product of two numbers: the number of pieces, and the number of combinations that are tried with it. The time to
+/// make one schedule is proportional to its number of pieces, so all schedules with one number of pieces together take
+/// about the same time as all schedules with another number.
 const RUNS_BY_PIECES: usize = 640;
 
 /// Relative distance to the bound at which the search for list schedules ends; smaller distances are not visible in a
@@ -30,7 +30,7 @@ struct Combination {
 /// State that decides whether a combination is tried.
 #[derive(Clone, Copy, Debug)]
 struct TryLimits {
-    /// Number of schedules, and of piece hops, that may still be tried.
+    /// Number of schedules, and of hops of pieces, that may still be tried.
     runs: usize,
     left: u64,
     /// Finish of the best plan, µs, and the finish, µs, at which the search ends.

@@ -32,7 +32,7 @@ impl TacclNetwork<'_> {
         id
     }
 
-    /// Returns the rate that a cost gives, GB/s, rounded to a millionth.
+    /// Converts a cost, µs per MB, to a rate, GB/s, rounded to a millionth.
     fn rate(&self, us_per_mb: f64) -> f64 {
         (self.megabyte.gbyte_per_s(us_per_mb) * 1e6).round() / 1e6
     }
