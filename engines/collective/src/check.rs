@@ -40,7 +40,7 @@ pub mod code {
     pub const PIECE: &str = "piece";
     /// A send uses a link that does not exist or has failed, or the sends are not sorted.
     pub const LINK: &str = "link";
-    /// More starts on a link than it has capacity for.
+    /// A link has more starts than its capacity allows.
     pub const CAPACITY: &str = "capacity";
     /// A link carries data while it is down.
     pub const DOWN: &str = "down";
@@ -74,7 +74,7 @@ pub struct ScheduleEnvelope<'a> {
     pub value: f64,
     /// Claimed bound on the objective.
     pub bound: Option<f64>,
-    /// The plans that the bound covers; `None` if it covers all plans.
+    /// Text that states which plans the bound covers; `None` if the bound covers all plans.
     pub bound_covers: Option<&'a str>,
     /// Figures that the plan states outside its result, by name.
     pub metrics: &'a BTreeMap<String, f64>,
@@ -169,8 +169,8 @@ pub fn send_times(scenario: &CollectiveScenario, result: &CollectiveResult) -> O
     links::CheckedLinks::of(scenario, result, &mut Findings::default()).map(|links| links.times)
 }
 
-/// Returns the time of the last delivery of a plan without epochs, with pieces `scale` times as large as in the plan,
-/// µs; `None` if a send leaves a node that its piece never reaches.
+/// Replays a plan without epochs, with pieces `scale` times as large as in the plan, and returns the time of the last
+/// delivery, µs; `None` if a send leaves a node that its piece never reaches.
 #[cfg(test)]
 pub(crate) fn replay_of(scenario: &CollectiveScenario, result: &CollectiveResult, scale: f64) -> Option<f64> {
     let links = links::CheckedLinks::of(scenario, result, &mut Findings::default())?;

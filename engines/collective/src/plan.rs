@@ -32,7 +32,8 @@ record! {
         /// a part that reduces data, the data follows the hops of each tree in reverse, and the epochs count back from
         /// the end of the part.
         pub trees: Vec<CompactPlan> = list(),
-        /// Schedules for other buffer sizes, if the scenario lists sizes: ranges that follow each other.
+        /// Schedules for other buffer sizes, if the scenario lists sizes: consecutive ranges of sizes, each with its
+        /// schedule.
         pub ranges: Vec<SizeRange> = list(),
         /// Figures of the plan, and the lower bounds that the method claims.
         pub claims: ScheduleClaims = any(),
@@ -57,7 +58,7 @@ words! {
     pub enum Discipline {
         /// Equal pieces of chunks, one or several for each chunk; a piece may occupy a slow link for several epochs.
         WholeChunk = "whole_chunk",
-        /// Pieces of any size; a link carries as much as it can in every epoch.
+        /// Pieces of any size; in every epoch, a link carries as much data as its rate allows.
         Fluid = "fluid",
     }
 }
@@ -207,7 +208,7 @@ record! {
 /// Default minimum size of a piece of a chunk, bytes; smaller pieces have costs that replays do not include.
 pub const MIN_PIECE_BYTES: f64 = 1024.0;
 
-/// Texts of proofs of floors that name no nodes.
+/// Texts that state the proof of a floor, for proofs that name no nodes.
 pub mod floor_words {
     /// No data has to move.
     pub const NOTHING: &str = "nothing has to move";
@@ -215,9 +216,9 @@ pub mod floor_words {
     pub const HOPS: &str = "hops of all data against all links";
     /// Every delivery uses at least as much link time as its cheapest path.
     pub const TIMES: &str = "time of all data on all links";
-    /// Reductions need two transfers of every byte for each GPU but one.
+    /// For a partition into GPUs: a reduction needs two transfers of every byte for each GPU but one.
     pub const GPUS: &str = "two transfers of all data for each GPU but one";
-    /// Reductions need two transfers of every byte for each group but one.
+    /// For a partition into groups: a reduction needs two transfers of every byte for each group but one.
     pub const GROUPS: &str = "two transfers of all data for each group but one";
 }
 
@@ -267,12 +268,12 @@ record! {
     }
 }
 
-/// Lower bounds on every schedule of a scenario: without latencies, and with them.
+/// Lower bounds on every schedule of a scenario: one without and one with latencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioFloors {
     /// Floor without latencies.
     pub without_latency: FloorProof,
-    /// Floor with latencies; it is at least the floor without them.
+    /// Floor with latencies; at least as large as the floor without latencies.
     pub with_latency: FloorProof,
 }
 

@@ -145,7 +145,8 @@ record! {
         pub copy: bool = any().or(true),
         /// How switches forward data.
         pub hop: SwitchHop = any().or(SwitchHop::StoreAndForward),
-        /// `true` if switches reduce incoming chunks, as a ReduceScatter through copying switches requires.
+        /// `true` if switches reduce incoming chunks: a switch then combines several incoming chunks of a reduction
+        /// into one outgoing chunk.
         pub reduce: bool = any().or(false).omitted(),
     }
 }

@@ -1,4 +1,4 @@
-//! The bound of a plan, recomputed for the path, cut or sum over links that it names.
+//! The bound of a plan, recomputed for the path, cut or sum over links that the plan names.
 
 use super::lanes::{Lanes, LinkLane};
 use super::links::{CheckedLink, CheckedLinks};
@@ -32,8 +32,8 @@ pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     })
 }
 
-/// Returns the claimed bound in µs if the path, cut or sum that it names proves it; bounds with other proofs, and
-/// bounds for parts of chunks, count as unproven (`None`).
+/// Returns the claimed bound in µs if the path, cut or sum that the claim names proves this bound; bounds with other
+/// proofs, and bounds for parts of chunks, count as unproven (`None`).
 pub(super) fn prove(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
@@ -147,7 +147,8 @@ impl<'a> BoundProof<'a> {
         longest
     }
 
-    /// Returns the links into a set, with the epochs of the paths to and from these links.
+    /// Returns the links into a set, with the minimum number of epochs from every node to each link and from each link
+    /// to every node.
     fn entries(&self, inside: &[u32]) -> Entries<'_> {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
         let crosses = |(tail, head, lanes): &&'_ (u32, u32, Vec<LinkLane<'a>>)| {
@@ -176,7 +177,8 @@ impl<'a> BoundProof<'a> {
         }
     }
 
-    /// Returns the chunks that must cross into a set, with the earliest and the latest epoch at which each can cross.
+    /// Returns the chunks that must cross into a set, each with its head (epochs until it can start to cross) and its
+    /// tail (epochs from this start to its last delivery).
     pub(super) fn items(&self, inside: &[u32]) -> Vec<CrossingChunk> {
         self.crossing(inside, &self.entries(inside))
     }

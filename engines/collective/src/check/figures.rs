@@ -148,8 +148,8 @@ pub(super) fn of_floor(result: &CollectiveResult) -> Vec<Figure> {
     ]
 }
 
-/// Returns the bytes of the buffer of a named collective, or, for other demands, the maximum number of bytes that a GPU
-/// receives.
+/// Returns the size of the buffer of a named collective, bytes, or, for other demands, the maximum number of bytes that
+/// a GPU receives.
 pub(super) fn buffer_bytes(scenario: &CollectiveScenario, links: &CheckedLinks) -> f64 {
     let demand = &scenario.demand;
     let per_rank = u64::from(demand.chunks_per_rank);

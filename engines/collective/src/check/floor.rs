@@ -1,4 +1,4 @@
-//! Lower bounds (floors) of a plan, each recomputed for the path, cut or sum over links that it names.
+//! Lower bounds (floors) of a plan, each recomputed for the path, cut or sum over links that its proof names.
 
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code, words};
@@ -328,8 +328,8 @@ impl<'a> FloorCheck<'a> {
     }
 }
 
-/// Returns the time at which links have carried `bytes`, µs. Each link is given by the time from which it is useful and
-/// its rate; earliest time first.
+/// Returns the time at which links have carried `bytes`, µs. Each link is given by the time from which it carries
+/// useful data, and by its rate; links are sorted by this time.
 fn filled_us(links: &[(f64, f64)], bytes: f64) -> f64 {
     let (mut rate, mut weighed) = (0.0, 0.0);
     for (at, (offset, bytes_per_us)) in links.iter().enumerate() {

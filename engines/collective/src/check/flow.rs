@@ -85,8 +85,8 @@ pub(super) fn follow(
     deliveries
 }
 
-/// Adds the times at which GPUs hold a piece that they neither start with nor need. Data that is reduced at a GPU
-/// counts as one piece from the arrival of its first part.
+/// Adds the times at which GPUs hold a piece for other GPUs: GPUs that neither start with the piece nor need it. Data
+/// that is reduced at a GPU counts as one piece from the arrival of its first part.
 fn relays(part: &Part, hops: &[Hop], links: &CheckedLinks, held: &mut BTreeMap<u32, Vec<(u32, i32)>>) {
     let mut last: HashMap<u32, u32> = HashMap::new();
     let mut first: BTreeMap<u32, u32> = BTreeMap::new();

@@ -146,7 +146,8 @@ impl<'r> Timed<'r> {
         replay::replay_us(&self.scenario, schedule, &self.links, scale).unwrap_or(f64::INFINITY)
     }
 
-    /// Returns `true` if this schedule takes longer than another one for a buffer size, by more than rounding errors.
+    /// Returns `true` if, for a buffer size, this schedule takes longer than another schedule by more than rounding
+    /// errors.
     fn is_later(&self, other: &Self, bytes: u64) -> bool {
         self.time_us(bytes) * (1.0 - 1e-9) > other.time_us(bytes) * (1.0 + 1e-9)
     }

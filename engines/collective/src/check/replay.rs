@@ -128,7 +128,7 @@ struct PieceReplay<'a> {
     /// Times at which a node has a piece, by piece, node and epoch; the epoch is the one in which the piece leaves the
     /// node if this is a switch, and `u32::MAX` if it is a GPU, which keeps the piece.
     there_us: HashMap<(u32, u32, u32), Vec<Passing>>,
-    /// Departures from a switch to another switch that are not replayed yet. Each arrival serves such departures first
+    /// Departures from a switch to another switch that are not replayed yet. Each arrival serves these departures first
     /// and departures to GPUs afterwards; otherwise parts that cross between two switches would wait for each other in
     /// a cycle.
     onward: HashMap<(u32, u32, u32), u32>,
@@ -206,7 +206,8 @@ impl PieceReplay<'_> {
     }
 }
 
-/// Returns the arrival that is complete first, if there is any; if `is_taken`, also removes this arrival from the list.
+/// Returns the arrival that is complete first; `None` if the list is empty. If `is_taken`, also removes this arrival
+/// from the list.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

@@ -4,7 +4,7 @@ use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
 
 /// Returns the epochs at which the parts of a plan begin, then the epoch of the last delivery. A part begins when the
-/// part before it ends, because no link transmits after the last arrival.
+/// previous part ends, because no link transmits after the last arrival.
 pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> {
     let mut begins = vec![0];
     let ends = tasks.tasks.iter().zip(schedules).scan(0, |end, (_, schedule)| {

@@ -63,7 +63,7 @@ pub(super) fn unfoldings<'u>(
     Ok(parts)
 }
 
-/// Links of a hop, and the position of the hop before it in the tree.
+/// Links of a hop, and the position in the tree of the previous hop, which brings the data to this hop.
 pub(super) type UnfoldedHop = (Vec<u32>, Option<usize>);
 
 /// One part of a collective that is being unfolded into a list.
@@ -201,7 +201,7 @@ impl<'u> Unfolding<'u> {
         Ok(())
     }
 
-    /// Returns the links of every hop of the image of a tree, and the position of the hop before it.
+    /// Returns the hops of the image of a tree, each with its links and the position of the previous hop.
     pub(super) fn hops(
         &self,
         tree: &CompactTree,

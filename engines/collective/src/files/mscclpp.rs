@@ -3,8 +3,8 @@
 //! The sends of a schedule form levels: first the sends of data that ranks have from the beginning, then the sends of
 //! data that arrived in the level before. On every rank, one thread block per peer puts its data of a level, signals
 //! once, and waits for the data of the peer; all blocks synchronise before the next level. Data to be reduced arrives
-//! in separate buffer space, and one of the blocks adds it. The exporter executes the plan as a test before it returns
-//! the file.
+//! in separate buffer space, and one of the blocks adds this data to the sum. The exporter executes the plan as a test
+//! before it returns the file.
 
 use super::places::{ChunkPlaces, size_knobs, size_range};
 use super::transfers::transfers;

@@ -24,7 +24,7 @@ pub(crate) struct Transmission {
     /// Epoch at the beginning of which the transmission starts.
     pub(crate) epoch: u32,
     /// Time at which the link begins to carry the piece, µs: when the first byte of the piece arrives, or when the
-    /// transmission before it ends.
+    /// previous transmission ends.
     pub(crate) begins_us: f64,
     /// Time at which the link is free again, µs.
     pub(crate) ends_us: f64,

@@ -22,7 +22,7 @@ const NAMES: f64 = 150.0;
 const ROW: f64 = 12.0;
 /// Maximum number of links in the picture.
 const MOST_LINKS: usize = 64;
-/// Maximum gap between two transmissions that are drawn as one.
+/// Maximum gap between two transmissions that are drawn as one interval.
 const GAP: f64 = 0.4;
 /// Number of marks on the time axis.
 const MARKS: u32 = 8;
@@ -144,8 +144,8 @@ fn lines(
     lines
 }
 
-/// Returns the transmissions of a link, with adjacent ones joined: begin and end in µs, their number, and `true` if
-/// they are reduced.
+/// Returns the intervals in which a link transmits, each joined from adjacent transmissions: begin and end in µs, the
+/// number of transmissions, and `true` if their data is reduced.
 fn blocks(row: &[Transmission], gap_us: f64) -> Vec<(f64, f64, u64, bool)> {
     let mut blocks: Vec<(f64, f64, u64, bool)> = Vec::new();
     for one in row {

@@ -158,7 +158,7 @@ impl ChunkPlaces {
         (0..self.per_rank).filter_map(pair).collect()
     }
 
-    /// Returns the content of the outputs at the end, for collectives whose name does not define it.
+    /// Returns the content of the outputs at the end, for collectives whose name does not define this content.
     pub(super) fn wanted(&self) -> Vec<Wanted> {
         let p = self.per_rank;
         let one = |rank: u32, offset: u32, from: u32, chunk: u32| Wanted {

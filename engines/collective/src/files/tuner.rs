@@ -1,6 +1,7 @@
 //! Hints for NCCL: for each size, the built-in algorithm that is faster on the network of a scenario.
 //!
-//! The paths of both algorithms are fixed once and replayed without epochs for every size.
+//! For each algorithm, the paths are fixed once; the schedule along these paths is replayed without epochs for every
+//! size.
 
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};

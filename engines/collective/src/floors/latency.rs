@@ -27,7 +27,8 @@ pub struct LatencyCut {
     /// Amount of data that has to cross the cut, in units: one unit is one shard if data may be copied, otherwise the
     /// data from one source to one destination.
     pub amount: f64,
-    /// For each link of the cut, the time for which it cannot carry useful data, µs, and its capacity, GB/s; ascending.
+    /// For each link of the cut, the time for which the link cannot carry useful data, µs, and its capacity, GB/s;
+    /// sorted by this time.
     pub links: Vec<(f64, f64)>,
 }
 
@@ -76,8 +77,8 @@ pub struct LatencyQuestion<'n> {
     pub sources: &'n [(u32, f64)],
     /// Nodes that receive.
     pub destinations: &'n [u32],
-    /// `true` if every destination receives the same data, so that it may be copied; otherwise each pair has its own
-    /// data.
+    /// `true` if every destination receives the same data, which may therefore be copied; `false` if each pair of
+    /// source and destination has its own data.
     pub copies: bool,
 }
 

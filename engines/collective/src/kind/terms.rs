@@ -2,7 +2,7 @@
 
 use lightbay_core::term::Term;
 
-/// The TE-CCL paper, for terms that it defines.
+/// Source of the terms that the TE-CCL paper defines.
 const PAPER: &str =
     "Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow Problem, section 3";
 

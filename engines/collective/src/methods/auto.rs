@@ -1,6 +1,6 @@
-//! `auto`: computes bounds and constructs schedules for several epoch lengths and keeps the one that completes first;
-//! if that schedule is not proven optimal, it solves LP and MILP models (docs/methods/collective.md, sections 6, 10 and
-//! 11).
+//! `auto`: computes bounds and constructs schedules for several epoch lengths and keeps the schedule that completes
+//! first; if that schedule is not proven optimal, `auto` solves LP and MILP models (docs/methods/collective.md,
+//! sections 6, 10 and 11).
 
 use super::asking::{Asking, ask_all, options, seed, state};
 use super::construct::limits;
@@ -348,8 +348,8 @@ fn buffers_bind(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> bool 
     scenario.buffer_limit_chunks.is_some_and(|limit| (limit as usize) < chunks)
 }
 
-/// Returns the best schedule along trees if it ends before `known_us`: with its sends if there are few, else in compact
-/// form. [`KeptSchedule::conclude`] reports the schedule and its bound.
+/// Returns the best schedule along trees if it ends before `known_us`: with a list of sends if it has few sends, else
+/// in compact form. [`KeptSchedule::conclude`] reports the schedule and its bound.
 fn along_trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,

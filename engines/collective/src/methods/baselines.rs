@@ -78,7 +78,7 @@ fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     )
 }
 
-/// Returns the error for fixed paths over links that are down when they are needed.
+/// Returns the error for fixed paths over links that are down when chunks need these links.
 fn late() -> MethodError {
     let message = "makes a link unavailable when the fixed paths need it";
     let remedy = "lengthen it, or solve with auto, which chooses other paths";

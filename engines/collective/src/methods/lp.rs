@@ -27,7 +27,8 @@ use std::sync::Arc;
 /// The method `teccl-lp`.
 pub(super) struct FluidMethod;
 
-/// Default number of restarts of the construction: it only gives the first upper bound, which the linear program improves.
+/// Default number of restarts of the construction; small, because the construction only gives the first upper bound,
+/// which the linear program improves.
 const RESTARTS: i64 = 4;
 /// Default time limit per feasibility problem, s. This value is a judgement, not a measurement.
 const QUESTION_S: f64 = 120.0;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The method `teccl-milp`.
 pub(super) struct CopyMethod;
 
-/// Default number of restarts of the construction: it gives the upper bound and the first start point.
+/// Default number of restarts of the construction, which gives the upper bound and the first start point.
 const RESTARTS: i64 = 24;
 /// Default time limit per feasibility problem, s. This value is a judgement, not a measurement.
 const QUESTION_S: f64 = 60.0;

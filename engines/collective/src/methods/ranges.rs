@@ -41,8 +41,8 @@ struct SizedSchedule {
     time_us: f64,
 }
 
-/// Plans a schedule for every size of the scenario and adds them to the best plan. If a run is stopped, keeps the
-/// schedules planned so far.
+/// Plans a schedule for every size of the scenario and adds these schedules to the best plan. If a run is stopped,
+/// keeps the schedules planned so far.
 pub(super) fn plan_ranges(
     scenario: &CollectiveScenario,
     limits: ConstructLimits,
@@ -76,7 +76,7 @@ struct RangeSearch<'s> {
     sizes: Vec<u64>,
     /// Tasks for the buffer size of the scenario; the networks are the same for all sizes.
     tasks: CollectiveTasks,
-    /// Floors of each size; none if they are unknown.
+    /// Floors of each size; `None` if the floors are unknown.
     floors: Option<Vec<ScenarioFloors>>,
     schedules: Vec<SizedSchedule>,
     /// Best time of each size, µs.

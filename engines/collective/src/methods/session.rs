@@ -142,7 +142,7 @@ impl EpochSession {
         Ok(())
     }
 
-    /// Constructs a schedule for each task, reports the schedules and returns them.
+    /// Constructs and reports a schedule for each task, and returns the schedules.
     pub(super) fn construct(
         &self,
         limits: ConstructLimits,

@@ -4,7 +4,7 @@ use super::schedule::ChunkStart;
 use super::task::CollectiveTask;
 use std::collections::BTreeMap;
 
-/// Time that a chunk spends at a GPU that neither starts with it nor needs it.
+/// Time that a chunk spends at a GPU that neither starts with this chunk nor needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
     /// The GPU.
@@ -40,7 +40,8 @@ pub fn stays(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Stay> {
     arrivals.into_iter().filter(|(place, _)| is_held(place)).map(stay).collect()
 }
 
-/// Returns the maximum number of chunks that a GPU holds at a time although it neither starts with them nor needs them.
+/// Returns the maximum number of chunks that a GPU holds at a time for other GPUs: chunks with which this GPU does not
+/// start and which it does not need.
 pub fn most_held(task: &CollectiveTask, starts: &[ChunkStart]) -> usize {
     let mut changes: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
     for stay in stays(task, starts) {

@@ -1,4 +1,4 @@
-//! Links in epochs: how long a chunk occupies a link, and when it arrives at the other end.
+//! Links in epochs: how long a chunk occupies a link, and when the chunk arrives at the other end.
 
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{EpochRule, TimeRule};
@@ -58,7 +58,8 @@ pub struct EpochModel {
     pub links: Vec<LinkEpochs>,
 }
 
-/// Returns the epoch length that a rule gives for chunks of a size, µs, with a remark if it had to be increased.
+/// Returns the epoch length that a rule gives for chunks of a size, µs, with a remark if this length had to be
+/// increased.
 pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f64, Option<String>) {
     let rates = network.links().iter().map(|link| link.capacity_gbyte_per_s);
     let rate = match (time.epoch, time.epoch_us) {

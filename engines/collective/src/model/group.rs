@@ -44,7 +44,7 @@ struct PairChunks {
     of_pair: FxHashMap<(u32, u32), Vec<u32>>,
 }
 
-/// Number of images of chunks, over all elements, above which they are looked up instead of stored.
+/// Number of images of chunks, over all elements, above which images are looked up instead of stored.
 const MOST_IMAGES: usize = 1 << 22;
 
 impl PairChunks {
@@ -89,7 +89,7 @@ impl Symmetry {
         }
     }
 
-    /// Returns the product of two symmetries: this one is applied first.
+    /// Returns the product of two symmetries: `self` is applied first.
     #[must_use]
     pub fn then(&self, other: &Self) -> Self {
         let through =
@@ -141,7 +141,7 @@ impl ChunkClasses {
     }
 }
 
-/// Returns the group that symmetries generate, the identity first; `None` if it has more elements than `most`.
+/// Returns the group that symmetries generate, the identity first; `None` if the group has more elements than `most`.
 fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Option<Vec<Symmetry>> {
     let mut elements = vec![Symmetry::identity(network)];
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);

@@ -35,7 +35,8 @@ impl Passing {
 /// A link on a path from GPU to GPU through switches, in epochs from the start of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Epochs until the data starts on the link, which is when the last byte of the data has arrived there.
+    /// Epochs until the data starts on the link, which is when the last byte of the data has arrived at the beginning
+    /// of the link.
     pub starts: u32,
     /// Epochs until the link begins to transmit the data.
     pub transmits: u32,
@@ -43,8 +44,8 @@ pub struct Passage {
     pub arrives: u32,
 }
 
-/// Returns the hops over links in order; each link is given by its latency and the epochs for which it is occupied. If
-/// switches cut through, only the slowest transmission of the path adds to its time.
+/// Returns the hops over links in order; each link is given by its latency and by the number of epochs for which the
+/// data occupies it. If switches cut through, only the slowest transmission of the path adds to its time.
 pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool) -> Vec<Passage> {
     let (mut starts, mut pace) = (0u32, 0);
     let pass = |(delay, occupied): (u32, u32)| {

@@ -129,7 +129,7 @@ fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart
 struct Replayed {
     /// Epoch in which the transmission begins.
     begin: u32,
-    /// Epoch at which the data starts, and the epoch from which it is usable.
+    /// Epoch at which the data starts, and epoch from which the data is usable.
     epoch: u32,
     arrival: u32,
     start: ChunkStart,
@@ -234,7 +234,8 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     end
 }
 
-/// Returns the arrival that is complete first, if there is any; if `is_taken`, also removes this arrival from the list.
+/// Returns the arrival that is complete first; `None` if the list is empty. If `is_taken`, also removes this arrival
+/// from the list.
 fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
     let earlier =
         |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));

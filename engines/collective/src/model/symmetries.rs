@@ -291,8 +291,8 @@ impl<'n> SymmetrySearch<'n> {
         false
     }
 
-    /// Refines two colourings by the neighbours of nodes until nothing changes, and returns both. `None` as soon as
-    /// they differ in the number of nodes of some colour, or if the search must end.
+    /// Refines two colourings by the neighbours of nodes until nothing changes, and returns both. `None` as soon as the
+    /// colourings differ in the number of nodes of some colour, or if the search must end.
     fn refine(&mut self, mut from: Vec<u32>, mut to: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut colours = 0;
         // Visits per round: every link, and every node several times because of sorting.

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 /// A network in epochs with chunks to spread.
 ///
-/// Collectives that gather or reduce are planned on the network with every link reversed. Link numbers stay. A
+/// Collectives that gather or reduce are planned on the network with every link reversed. Links keep their numbers. A
 /// transmission in epochs k to k + kappa becomes a transmission of the real link that ends at F − k minus the latency,
 /// where F is the finish: see [`super::mirror::mirrored`].
 #[derive(Clone, Debug)]

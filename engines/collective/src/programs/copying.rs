@@ -116,7 +116,7 @@ impl<'t> CopyProgram<'t> {
         }
     }
 
-    /// Returns the size of the model, which is reported before it is solved.
+    /// Returns the size of the model, which is reported before the model is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,
@@ -128,7 +128,7 @@ impl<'t> CopyProgram<'t> {
     }
 
     /// Returns the column for the presence of a chunk, given by its position among the representatives, at a node;
-    /// `None` if the chunk cannot be there in that epoch.
+    /// `None` if the chunk cannot be at this node in that epoch.
     pub(crate) fn present(&self, at: usize, node: u32, epoch: u32) -> Option<Column> {
         self.presence[at][node as usize].at(epoch)
     }

@@ -101,7 +101,7 @@ impl<'t> FluidProgram<'t> {
         Ok(program)
     }
 
-    /// Returns the size of the model, which is reported before it is solved.
+    /// Returns the size of the model, which is reported before the model is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,

@@ -3,7 +3,7 @@
 //!
 //! A problem has three answers. If the solver cannot decide the problem within the time limit, the answer is unknown,
 //! which gives neither a schedule nor a proof. A symmetry-reduced model admits only symmetric schedules: a schedule
-//! that it finds counts, but only the full model proves that no schedule exists.
+//! from this model is valid, but only the full model proves that no schedule exists.
 
 mod ladder;
 

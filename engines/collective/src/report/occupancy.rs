@@ -21,8 +21,8 @@ const MOST_SPANS: usize = 20_000;
 /// selected.
 const MOST_ITEMS: u32 = 1 << 20;
 
-/// Returns both ends, the transmission time in µs and the number of transmissions of each link that carries data; the
-/// largest time comes first.
+/// Returns, for each link that carries data, both ends, the transmission time in µs and the number of transmissions;
+/// the link with the largest time comes first.
 fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
     let mut loads: BTreeMap<(u32, u32), (f64, usize)> = BTreeMap::new();
     for send in &subject.result.sends {
@@ -304,7 +304,7 @@ fn about(words: &SendWords<'_>, senders: &[Vec<u32>]) -> Vec<About> {
     senders.iter().enumerate().map(cell).collect()
 }
 
-/// Returns the fields of a send that identify it.
+/// Returns the fields that identify a send.
 const fn key(send: &PieceSend) -> (u32, u32, u32, u32) {
     (send.piece, send.from, send.to, send.epoch)
 }

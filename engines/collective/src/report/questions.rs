@@ -1,5 +1,5 @@
-//! Steps of a run with the gain of each, and the feasibility problems that its models solved: does a schedule of K
-//! epochs exist?
+//! Steps of a run, each with its gain, and the feasibility problems that its models solved: does a schedule of K epochs
+//! exist?
 
 use crate::programs::question_series::{QuestionRecord, questions};
 use crate::programs::questions::QuestionOutcome;
@@ -65,7 +65,7 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, asymmetric schedules may still exist."))
 }
 
-/// Returns the table of the phases of a run with the best schedule at the end of each; consecutive phases with the same
+/// Returns the table of the steps of a run, each with the best schedule at its end; consecutive phases with the same
 /// name are one step.
 fn steps(run: &RunBeside) -> Table {
     let columns = vec![
@@ -123,8 +123,8 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
     ))
 }
 
-/// Returns a phrase with the feasibility problem that is being solved; otherwise with the number of solved problems,
-/// or, if there are no problems, with the number of steps.
+/// Returns a phrase with the feasibility problem that is being solved. If no problem is being solved, the phrase has
+/// the number of solved problems or, if there are no problems, the number of steps.
 fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {

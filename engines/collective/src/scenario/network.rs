@@ -193,7 +193,8 @@ impl LinkNetwork {
         network
     }
 
-    /// Builds a network of other nodes and links, without symmetries, whose switches have the same capabilities.
+    /// Builds a network of the given nodes and links, without symmetries, whose switches have the capabilities of this
+    /// network.
     #[must_use]
     pub fn with_parts(&self, nodes: Vec<NetworkNode>, links: Vec<NetworkLink>) -> Self {
         let mut network = Self::from_parts(nodes, links);
@@ -243,7 +244,7 @@ impl LinkNetwork {
         self.in_links.of(node)
     }
 
-    /// Returns the link between two nodes, if there is one.
+    /// Returns the link from one node to another; `None` if no link exists.
     pub fn link_between(&self, from: u32, to: u32) -> Option<u32> {
         self.by_ends.get(&(from, to)).copied()
     }

@@ -36,8 +36,8 @@ impl Rational {
         Self { numerator: number, denominator: 1 }
     }
 
-    /// Returns the number that the shortest decimal text of a float represents (0.1 is a tenth); `None` if it is not
-    /// finite or too large.
+    /// Returns the number that the shortest decimal text of a float represents (0.1 is a tenth); `None` if the float is
+    /// not finite or too large.
     pub fn of_decimal(number: f64) -> Option<Self> {
         if !number.is_finite() {
             return None;

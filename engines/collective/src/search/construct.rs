@@ -300,8 +300,8 @@ const MOST_ONE_BY_ONE: usize = 8_192;
 /// Number of passes over a symmetry-reduced task for each restart: a pass is cheap, because it places only
 /// representatives.
 const FOLDED_PASSES: u32 = 8;
-/// Number of passes that match chunks to links, for each restart: these passes together take about as long as placing
-/// all chunks one by one.
+/// Number of passes that match chunks to links, for each restart; together, these passes take about as long as one pass
+/// that places all chunks one by one.
 const MATCHED_PASSES: u32 = 4;
 /// Maximum random additions to the prices of paths, relative to the longest path of a chunk; the passes use these
 /// values in turn.

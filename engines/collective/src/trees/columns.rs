@@ -245,7 +245,8 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         }
     }
 
-    /// Adds trees whose price is below the dual of their data row in the last solution; returns whether there were any.
+    /// Adds trees whose price is below the dual of their data row in the last solution; returns whether trees were
+    /// added.
     fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
         let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
         let order = self.question.fold.order() as f64;

@@ -48,7 +48,7 @@ struct Variants {
 const RATES: [(f64, f64); 8] =
     [(1.0, 0.0), (1.0, 2.0), (0.995, 0.0), (0.98, 0.0), (0.9, 0.0), (0.9, 2.0), (0.8, 0.0), (0.6, 0.0)];
 
-/// Number of pieces per rank that may be tried for a network of any size.
+/// Up to this number of pieces per rank may be tried, however large the network is.
 const LEAST_PIECES: u64 = 64;
 
 /// Maximum common denominator of shares that is used as a number of pieces.
@@ -265,8 +265,9 @@ impl<'n> TreeLibrary<'n> {
         shard_bytes / (1000.0 * self.limit)
     }
 
-    /// Returns the best schedule for shards of `shard_bytes` among those within the effort. `floor_us` is a lower bound
-    /// on the time: the search ends near it. `None` if no schedule was found.
+    /// Returns the best schedule for shards of `shard_bytes` that a search within the effort finds. `floor_us` is a
+    /// lower bound on the time: the search ends when a schedule is close to this bound. `None` if no schedule was
+    /// found.
     ///
     /// # Errors
     /// If the run must stop.
@@ -374,7 +375,7 @@ impl<'n> TreeLibrary<'n> {
     }
 
     /// Returns a schedule of whole pieces with the trees and pieces from which it is made; `None` for periodic
-    /// schedules, and if the schedule has too many epochs.
+    /// schedules and for schedules with too many epochs.
     pub fn whole_pieces<'l>(&'l self, plan: &'l TreePlan, shard_bytes: f64) -> Option<ListPlan<'l>> {
         match &plan.sort {
             TreePlanSort::List { pieces, order } => self.list(plan.variant, shard_bytes, *pieces, *order),

@@ -3,8 +3,8 @@
 //! awaits.
 //!
 //! Every piece thus gets a separate tree, and no rounding of shares unbalances the load: on direct networks with many
-//! equal links, all of them are busy until shortly before the end. One link represents its class, because the images of
-//! a piece use the other links of the class at the same time.
+//! equal links, all links are busy until shortly before the end. One link represents its class, because the images of a
+//! piece use the other links of the class at the same time.
 
 use super::fold::Fold;
 use super::timing::PieceTiming;

@@ -96,7 +96,7 @@ fn name_of(sort: i128) -> String {
     known.map_or_else(|| format!("collective {sort}"), |name| (*name).to_owned())
 }
 
-/// Creates a scenario from the files, and returns it with its name.
+/// Creates a scenario from the files, and returns the scenario with its name.
 ///
 /// # Errors
 /// Every problem of the files, ranks that disagree, and a network that is missing, unknown or of another size.

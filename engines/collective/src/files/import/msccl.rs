@@ -61,7 +61,8 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
     Ok(file.map(|_| outside))
 }
 
-/// Returns a text with the buffer sizes for which the file uses the schedule; `None` if they are not limited.
+/// Returns a text with the buffer sizes for which the file uses the schedule; `None` if the file does not limit the
+/// sizes.
 fn range(algorithm: &Algorithm) -> Option<String> {
     match (algorithm.min_bytes, algorithm.max_bytes) {
         (0, u64::MAX) => None,

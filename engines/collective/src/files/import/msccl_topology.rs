@@ -48,7 +48,7 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Creates a scenario from a topology, and returns it with the name of the file.
+/// Creates a scenario from a topology, and returns the scenario with the name of the file.
 ///
 /// # Errors
 /// Every problem of the file, and switches that share bandwidth in a way that nodes cannot represent.

@@ -17,7 +17,7 @@ use lightbay_formats::{Imported, Limits, gz};
 /// Name of the format.
 pub const NAME: &str = "network";
 
-/// Rate of a link for which the file gives none, GB/s: one port of 400 Gb/s.
+/// Rate of a link whose rate the file does not state, GB/s: one port of 400 Gb/s.
 const LINK_GBYTE_PER_S: f64 = 50.0;
 /// Length of a cycle of a router, ns.
 const CYCLE_NS: f64 = 1.0;
@@ -51,10 +51,10 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Creates a scenario from a file, and returns it with its name.
+/// Creates a scenario from a file, and returns the scenario with its name.
 ///
 /// # Errors
-/// Every problem of the file, and parameters that have no effect on it.
+/// Every problem of the file, and parameters that have no effect on the scenario.
 pub(super) fn read(
     input: &Input,
     params: &Params,

@@ -50,7 +50,7 @@ pub(super) struct OutsideSchedule {
     pub(super) sizes: Vec<BufferSizes>,
     /// Steps of the schedule.
     pub(super) steps: Vec<OutsideStep>,
-    /// Remarks of the reader of the file, one sentence each.
+    /// Remarks on the file that was read, one sentence each.
     pub(super) lines: Vec<String>,
 }
 
@@ -276,7 +276,8 @@ impl ChunkNames {
         Ok(names)
     }
 
-    /// Returns, for every chunk of the buffer, the rank at which it is reduced and its number at that rank.
+    /// Returns, for every chunk of the buffer, the rank at which the chunk is reduced and the number of the chunk at
+    /// that rank.
     fn tree_roots(&self, outside: &OutsideSchedule) -> Result<Vec<(u32, u32)>, Problems> {
         let all = self.ranks * self.per_rank;
         let mut senders: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); all as usize];

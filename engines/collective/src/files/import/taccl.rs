@@ -61,7 +61,8 @@ pub(super) fn format() -> FormatInfo {
     ])
 }
 
-/// Creates a scenario from a topology and an optional sketch, and returns it with the name of the file of the topology.
+/// Creates a scenario from a topology and an optional sketch, and returns the scenario with the file name of the
+/// topology.
 ///
 /// # Errors
 /// Every problem of the files, and every value that neither the files nor the parameters give.
@@ -195,11 +196,11 @@ fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
     (!parts.is_empty()).then(|| format!("not used from the sketch: {}", parts.join(", ")))
 }
 
-/// Source of the wiring inside a node.
+/// Data from which the links inside a node are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InnerWiring {
-    /// The matrix of the file.
+    /// The matrix of links in the file.
     Listed,
-    /// The machine whose name is a prefix of the file name.
+    /// The known machine whose name is a prefix of the file name.
     Named,
 }

@@ -13,8 +13,8 @@ use lightbay_highs::model::{Column, Domain};
 /// State before the first epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyBeginning {
-    /// GPUs that hold a chunk or are about to receive it, with the epoch from which they hold it; by position of the
-    /// chunk among the representatives.
+    /// For each chunk, by its position among the representatives: the GPUs that hold the chunk or are about to receive
+    /// it, each with the epoch from which it holds the chunk.
     pub held: Vec<Vec<(u32, u32)>>,
     /// For every link of the real network, the transmissions before the first epoch. Each is given by the number of
     /// epochs from the start that it would have on the first lane to the first epoch.

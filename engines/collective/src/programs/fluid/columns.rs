@@ -73,8 +73,8 @@ impl FluidProgram<'_> {
         Ok(())
     }
 
-    /// Adds rows that conserve data: everything that waits at a node or arrives there waits further or leaves; at the
-    /// end, a destination keeps the data that it needs. No data waits at switches.
+    /// Adds rows that conserve data: all data that waits or arrives at a node in an epoch keeps waiting or leaves; at
+    /// the end, all data that a destination needs must be at the destination. No data waits at switches.
     fn conserve(&mut self, at: usize, node: u32) {
         let network = &self.task.network;
         let source = &self.sources[at];

@@ -74,7 +74,8 @@ impl ChunkList {
         (0..self.len()).all(|chunk| self.dests(chunk).nth(1).is_none())
     }
 
-    /// Returns the list with every chunk divided into a number of pieces, which follow each other.
+    /// Returns the list with every chunk divided into a number of pieces; the pieces of a chunk have consecutive
+    /// numbers.
     #[must_use]
     pub fn in_pieces(self, pieces: u32) -> Self {
         if pieces <= 1 {

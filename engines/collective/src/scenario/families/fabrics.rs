@@ -46,7 +46,8 @@ fn boxes_of_gpus(builder: &mut Builder, boxes: u32, gbyte_per_s: f64, alpha_us: 
     }
 }
 
-/// Builds A100 boxes: every GPU has a NIC; one fabric switch serves the even GPUs, and one the odd GPUs.
+/// Builds A100 boxes: every GPU has a NIC; one fabric switch serves the GPUs with even numbers, another fabric switch
+/// those with odd numbers.
 pub(super) fn a100(boxes: u32) -> Topology {
     let mut builder = Builder::new();
     boxes_of_gpus(&mut builder, boxes, 300.0, 0.35);

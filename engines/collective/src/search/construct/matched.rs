@@ -23,7 +23,7 @@ struct MatchRule {
     /// If true, prefers chunks that few GPUs have or await; otherwise, chooses at random.
     rarest: bool,
     /// If true, a slow link starts no chunk if the other links into the same GPU can bring all chunks that the GPU
-    /// lacks before the slow link could bring one.
+    /// lacks before the slow link could bring one of these chunks.
     leaves: bool,
 }
 
@@ -217,7 +217,7 @@ impl<'t> Matcher<'t> {
         room as usize >= self.missing[to]
     }
 
-    /// Returns a chunk that one GPU has and another one neither has nor awaits; `None` without such a chunk.
+    /// Returns a chunk that one GPU has and another GPU neither has nor awaits; `None` if no such chunk exists.
     fn choice(&self, from: usize, to: usize, stream: &mut Stream) -> Option<u32> {
         let mut best: Option<(u32, u32, u32)> = None;
         for (word, (have, coming)) in (0u32..).zip(self.have[from].iter().zip(&self.coming[to])) {

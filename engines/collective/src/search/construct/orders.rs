@@ -45,7 +45,7 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
     orders
 }
 
-/// Returns an order by scores, the largest first, with random ties.
+/// Returns the chunks in the order of their scores, the largest score first; ties are broken at random.
 pub(super) fn scored(task: &CollectiveTask, scores: &[f64], mut random: impl FnMut() -> f64) -> Vec<u32> {
     let mut keyed: Vec<(f64, f64, u32)> =
         (0u32..).zip(scores).map(|(chunk, score)| (*score, random(), chunk)).collect();

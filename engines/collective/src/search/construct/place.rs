@@ -92,7 +92,7 @@ pub struct Placer<'t> {
     pub starts: Vec<ChunkStart>,
     /// Finish of every chunk in this pass.
     pub finishes: Vec<u32>,
-    /// Epoch at which each GPU has the chunk that is being placed; [`NEVER`] if it does not.
+    /// Epoch at which each GPU has the chunk that is being placed; [`NEVER`] if the GPU does not have the chunk.
     have: Vec<u32>,
     wanted: Vec<bool>,
     /// On each link, the starts of the chunk that is being placed.

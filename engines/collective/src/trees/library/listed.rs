@@ -6,12 +6,12 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 
-/// Minimum number of schedules with the largest number of pieces that may be tried, whatever the size of the network.
+/// The effort allows at least this number of schedules with the largest number of pieces, however large the network is.
 const LEAST_RUNS: u64 = 12;
 
-/// Product of two numbers: the number of pieces, and the number of combinations that are tried with it. The time to
-/// make one schedule is proportional to its number of pieces, so all schedules with one number of pieces together take
-/// about the same time as all schedules with another number.
+/// Product of two numbers: a number of pieces, and the number of combinations that are tried with this number of
+/// pieces. The time to make one schedule is proportional to its number of pieces, so all schedules with one number of
+/// pieces together take about the same time as all schedules with another number.
 const RUNS_BY_PIECES: usize = 640;
 
 /// Relative distance to the bound at which the search for list schedules ends; smaller distances are not visible in a
