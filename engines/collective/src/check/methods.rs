@@ -6,7 +6,7 @@ use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::Violation;
 use lightbay_core::plan::Status;
 
-/// Returns a violation for each property of the plan that plans of the named method never have.
+/// Returns a violation for each property that this plan has although plans of its method never have this property.
 pub fn violations(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

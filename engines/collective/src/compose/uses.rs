@@ -18,7 +18,7 @@ pub struct LinkUse {
     pub epoch: u32,
     /// Epoch at the beginning of which all of the data is usable at the other end.
     pub usable: u32,
-    /// Number of pieces, which follow each other epoch by epoch.
+    /// Number of pieces, which are transmitted in consecutive epochs.
     pub pieces: u32,
     /// Size of all pieces, bytes.
     pub bytes: f64,

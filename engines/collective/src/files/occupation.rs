@@ -206,8 +206,8 @@ pub(super) fn loads(
     loads
 }
 
-/// Returns the pair of places whose links are busy longest; only pairs with links into a binding cut count, if there
-/// are any.
+/// Returns the pair of places whose links are busy longest; if some links belong to a cut that gives a bound, only
+/// pairs with such links count.
 pub(super) fn next_circuit(loads: &BTreeMap<(u32, u32), PlaceLoad>) -> Option<(u32, u32)> {
     let cut = loads.values().any(|load| load.binding && load.bytes > 0.0);
     let candidates = loads.iter().filter(|(_, load)| load.bytes > 0.0 && (load.binding || !cut));

@@ -26,7 +26,7 @@ impl Digraph {
         Self { nodes, arcs: Vec::new(), out: vec![Vec::new(); nodes], into: vec![Vec::new(); nodes] }
     }
 
-    /// Creates a graph with these links `(from, to, capacity)`; ends must be below `nodes`.
+    /// Creates a graph with the given links `(from, to, capacity)`; both ends of a link must be below `nodes`.
     pub fn with_arcs(nodes: usize, arcs: impl IntoIterator<Item = (u32, u32, i128)>) -> Self {
         let mut graph = Self::new(nodes);
         for (from, to, capacity) in arcs {

@@ -191,7 +191,7 @@ impl<'t> FloorSearch<'t> {
         Some(best)
     }
 
-    /// Returns the binding cuts from flows, each as the set of nodes into which data must cross; `None` if capacities
+    /// Returns the cuts that limit the flows, each as the set of nodes into which data must cross; `None` if capacities
     /// need numbers of more than 128 bits.
     fn exact(&self) -> Option<Vec<Vec<u32>>> {
         let nodes = self.network.node_count();
@@ -303,8 +303,8 @@ impl<'t> FloorSearch<'t> {
         best
     }
 
-    /// Returns the latency floor of a named collective, for any size; its cuts include the cut that binds without
-    /// latencies. `None` for other collectives.
+    /// Returns the latency floor of a named collective, for any size; its cuts include the cut that gives the floor
+    /// without latencies. `None` for other collectives.
     fn latencies(&self, without: &FloorProof) -> Option<LatencyFloor> {
         let (sources, destinations, copies) = self.named()?;
         let units: Vec<(u32, f64)> = sources.iter().map(|source| (*source, 1.0)).collect();

@@ -19,8 +19,9 @@ pub fn out_of_reach(task: &CollectiveTask) -> Option<String> {
     })
 }
 
-/// Returns the earliest times at which data of a node can be at every node, µs; infinite where the data never arrives.
-/// Transmission takes no time here, and data may wait everywhere, so no schedule is earlier.
+/// Returns, for every node, the earliest time at which the data of the given source can be at this node, µs; infinite
+/// where the data never arrives. Transmission takes no time here, and data may wait everywhere, so no schedule is
+/// earlier.
 fn earliest(network: &LinkNetwork, source: u32) -> Vec<f64> {
     arrivals(network, source, false, |link, at| {
         let link = &network.links()[link as usize];

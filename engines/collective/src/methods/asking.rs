@@ -210,7 +210,7 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
 pub(super) struct Asking<'p> {
     pub(super) limits: QuestionLimits,
     pub(super) params: &'p Params,
-    /// Number of epochs to test, instead of all numbers from the bound upward.
+    /// The only number of epochs to test; if `None`, numbers are tested from the lower bound upward.
     pub(super) only: Option<u32>,
     /// `true` if symmetric schedules are searched first.
     pub(super) fold: bool,
@@ -229,8 +229,8 @@ pub(super) struct AskedAll {
 }
 
 /// Searches for schedules of fewer epochs, task by task, and reports each schedule with which the whole collective
-/// completes earlier. Returns the best schedules and the proven number of epochs. `tops` are upper limits on the epochs
-/// of the schedules that are searched.
+/// completes earlier. Returns the best schedules and the proven lower bound on the number of epochs. `tops` are upper
+/// limits on the epochs of the schedules that are searched.
 pub(super) fn ask_all(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,

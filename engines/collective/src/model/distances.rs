@@ -41,9 +41,9 @@ fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -
     ways.into_iter().map(|way| (way as u32).min(FAR)).collect()
 }
 
-/// Returns the earliest times at which data that `node` has at time 0 can reach every node, by Dijkstra's algorithm;
-/// infinite for unreachable nodes. With `towards`, links are followed backwards: the shortest paths from all nodes to
-/// `node`.
+/// Returns, for every node, the earliest time at which this node can have the data that `node` has at time 0, by
+/// Dijkstra's algorithm; infinite for unreachable nodes. With `towards`, links are followed backwards: the shortest
+/// paths from all nodes to `node`.
 ///
 /// `arrival(link, at)` is the time at which data that is at one end of a link at time `at` reaches the other end, or
 /// infinity. The arrival must not be before `at`, and data that starts later must not arrive earlier.

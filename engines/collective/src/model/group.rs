@@ -357,7 +357,7 @@ impl Folding {
         Self { elements, chunk_images, chunks, links, nodes }
     }
 
-    /// Returns the image of a chunk under an element, given by its position.
+    /// Returns the image of a chunk under the element at a given position.
     pub fn image(&self, element: usize, chunk: u32) -> u32 {
         match &self.chunk_images {
             ChunkImages::Listed(images) => images[element][chunk as usize],

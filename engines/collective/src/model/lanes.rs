@@ -69,7 +69,8 @@ impl Paces {
         Self { of_node, next, count }
     }
 
-    /// Returns the number, in the network of lanes, of a node at the pace with position `at` in the list of its paces.
+    /// Returns the node of the network of lanes that represents a real node at one of its paces; `at` is the position
+    /// of the pace in the list of the node.
     fn node(&self, node: u32, at: usize) -> u32 {
         if at == 0 { node } else { self.next[node as usize] + at as u32 - 1 }
     }

@@ -138,7 +138,7 @@ impl<'t> CopyProgram<'t> {
         self.starts[at][link as usize].iter()
     }
 
-    /// Returns the starts of all chunks that a point represents.
+    /// Returns the starts of all chunks in a solution of the model.
     pub fn starts(&self, point: &[f64]) -> Vec<ChunkStart> {
         let mut starts = Vec::new();
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
@@ -162,7 +162,7 @@ impl<'t> CopyProgram<'t> {
         starts
     }
 
-    /// Returns the schedule that a point represents, without starts that no delivery needs.
+    /// Returns the schedule of a solution of the model, without starts that no delivery needs.
     pub fn schedule(&self, point: &[f64]) -> EpochSchedule {
         EpochSchedule::pruned(self.task, self.starts(point))
     }

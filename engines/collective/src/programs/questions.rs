@@ -116,9 +116,9 @@ pub fn ask<S: ProgramSolver>(
     Ok((asked, schedule))
 }
 
-/// Searches for schedules of fewer than `known` epochs, from a bound upward: first with the symmetry-reduced model,
-/// then with the full model if no symmetric schedule exists. Calls `told` with every solved problem and with its
-/// schedule, if one was found.
+/// Searches for schedules of fewer than `known` epochs; tests numbers of epochs from a lower bound upward, first with
+/// the symmetry-reduced model, then with the full model if no symmetric schedule exists. Calls `told` with every solved
+/// problem and with its schedule, if one was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

@@ -95,7 +95,7 @@ impl<W: Watch> ProgramSolver for OwnProcess<'_, W> {
 /// Result of a model without an objective.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeasibilityEnd {
-    /// A point exists: the value of each column.
+    /// A feasible point exists: the value of each column.
     Point(Vec<f64>),
     /// No point exists.
     Infeasible,
@@ -103,8 +103,8 @@ pub enum FeasibilityEnd {
     Unknown,
 }
 
-/// Tests within a time limit whether a model is feasible. Returns a point, or that no point exists, or that the limit
-/// was reached first.
+/// Tests within a time limit whether a model is feasible. Returns a feasible point, or states that none exists, or that
+/// the time limit was reached first.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

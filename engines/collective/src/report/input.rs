@@ -18,8 +18,8 @@ pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 /// Maximum number of rows, and of columns, of a matrix that is shown.
 const MOST_NODES: usize = 64;
 
-/// Returns the matrix of link rates, by tail and head; links into the binding cut of a plan are marked. `None` if the
-/// network has too many nodes.
+/// Returns the matrix of link rates, by tail and head; links of the cut that gives the bound of a plan are marked.
+/// `None` if the network has too many nodes.
 fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Option<Matrix> {
     let topology = &scenario.topology;
     let count = topology.nodes.len();

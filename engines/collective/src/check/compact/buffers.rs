@@ -31,8 +31,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that the data that a GPU holds for other GPUs fits into its buffer. By symmetry, one GPU holds as much
-    /// data under all trees as all GPUs of its orbit together hold under the listed trees alone (without their images).
+    /// Checks that the data that a GPU holds for other GPUs fits into its buffer. By symmetry, the data that one GPU
+    /// holds under all trees equals the sum of the data that all GPUs of its orbit hold under the listed trees; the
+    /// images of these trees are not needed.
     pub(super) fn buffers(&mut self) {
         let Some(most) = self.most_held_bytes else { return };
         let mut held: Vec<(u32, Vec<(u64, f64)>)> = std::mem::take(&mut self.held).into_iter().collect();

@@ -67,7 +67,7 @@ impl CopyProgram<'_> {
         Ok(())
     }
 
-    /// Returns the first epoch at which a chunk can be at every node.
+    /// Returns, for every node, the first epoch at which a chunk can be at this node.
     fn earliest(&self, held: &[(u32, u32)]) -> Vec<u32> {
         let network = &self.task.network;
         let mut earliest = vec![FAR; network.node_count()];

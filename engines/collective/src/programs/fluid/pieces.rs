@@ -60,10 +60,10 @@ enum WalkBack {
 }
 
 impl FluidProgram<'_> {
-    /// Returns the parts of chunks that a point represents.
+    /// Returns the parts of chunks in a solution of the model.
     ///
     /// # Errors
-    /// If the point leaves out more of a delivery than rounding explains.
+    /// If a delivery in the solution lacks more data than rounding explains.
     pub fn schedule(&self, point: &[f64]) -> Result<FluidSchedule, MethodError> {
         let mut schedule = FluidSchedule::default();
         for (at, source) in self.sources.iter().enumerate() {

@@ -51,8 +51,8 @@ pub fn ask_fluid<S: ProgramSolver>(
     Ok((asked, schedule))
 }
 
-/// Searches for schedules that end before a known finish, from a bound upward. Calls `told` with every solved problem
-/// and with its schedule, if one was found.
+/// Searches for schedules that end before a known finish; tests numbers of epochs from a lower bound upward. Calls
+/// `told` with every solved problem and with its schedule, if one was found.
 ///
 /// # Errors
 /// If the run must stop, or if the solver fails.

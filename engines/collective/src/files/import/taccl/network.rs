@@ -42,7 +42,7 @@ impl TacclNetwork<'_> {
         self.links.push(LinkRecord::new(from, to, rate, alpha_us, kind));
     }
 
-    /// Adds the GPUs, and the links inside their nodes; returns the source of the wiring.
+    /// Adds the GPUs, and the links inside their nodes; returns the data from which these links were taken.
     pub(super) fn inside(&mut self) -> Result<InnerWiring, Problems> {
         let given = self.given;
         let gpus = given.gpus_per_node;
