@@ -139,7 +139,7 @@ fn entry_lanes<'t>(task: &'t CollectiveTask, is_in: &[bool]) -> Vec<Vec<EntryLan
 }
 
 /// Returns the distinct values in ascending order; if there are more than [`MOST_THRESHOLDS`] values, returns only
-/// [`MOST_THRESHOLDS`] evenly spaced ones, which include the smallest and the largest value.
+/// [`MOST_THRESHOLDS`] evenly spaced values, including the smallest and the largest value.
 pub(super) fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut values: Vec<u32> = values.collect();
     values.sort_unstable();

@@ -298,8 +298,8 @@ impl Folding {
         Self::of(network, chunks, vec![Symmetry::identity(network)])
     }
 
-    /// Returns the largest group found among the declared symmetries of a network that preserve the demand; the trivial
-    /// group if no larger one is found.
+    /// Returns the largest group that a search finds among those declared symmetries of a network that preserve the
+    /// demand; the trivial group if the search finds no larger group.
     pub fn largest(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         if chunks.len().saturating_mul(network.gpus().len()) > MOST_IMAGES
             && let Some(pairs) = PairChunks::new(chunks)

@@ -114,8 +114,8 @@ struct MirroredWay {
 
 /// Schedules the starts of a reversed schedule again if their transmissions could collide on the actual network, or if
 /// chunks could meet in a switch at several paces. List scheduling: takes the paths in the order of their epochs and
-/// starts each as soon as all of its links are free, but not before its planned epoch, and not before its data has
-/// arrived. Returns the finish.
+/// starts each path as soon as all links of the path are free, but not before its planned epoch, and not before its
+/// data has arrived. Returns the finish.
 pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -> u32 {
     let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
     let real = mirrored(task, starts, finish);

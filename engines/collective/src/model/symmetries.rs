@@ -90,8 +90,8 @@ pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry
 struct Attempt {
     /// `true` to search first for generators that are their own inverses.
     involutions: bool,
-    /// Order in which images are tried: with 0, images come first whose number differs from the number of the node by
-    /// nearly as much as for the first node; any other number seeds a scrambled order.
+    /// Order in which images of a node are tried. With 0, images come first for which image number minus node number is
+    /// closest to this difference at the first node; any other number seeds a scrambled order.
     salt: u64,
 }
 

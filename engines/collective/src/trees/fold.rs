@@ -1,5 +1,5 @@
 //! A network reduced by a group of symmetries that moves every GPU and every link: a plan for one GPU of each orbit
-//! applies to its images at the same time, and one link of each orbit represents all of them
+//! applies to its images at the same time, and one link of each orbit represents all links of the orbit
 //! (docs/methods/collective.md, section 11).
 
 use crate::model::group::freely_generated;
@@ -23,8 +23,8 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Creates the fold by the declared symmetries of the network. If they generate a group in which another element
-    /// than the identity maps a GPU or a link to itself, uses only some of them.
+    /// Creates the fold by the declared symmetries of the network. If these symmetries generate a group in which an
+    /// element other than the identity maps a GPU or a link to itself, uses only some of the symmetries.
     pub fn of(network: &LinkNetwork) -> Self {
         let mut generators: Vec<&Symmetry> = Vec::new();
         let mut elements = vec![identity(network.node_count())];

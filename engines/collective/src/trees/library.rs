@@ -193,7 +193,7 @@ impl<'n> TreeLibrary<'n> {
     }
 
     /// Returns `true` if the LP model for the shares is so large that a matching close to the floor is preferable to
-    /// its trees.
+    /// the trees from this model.
     fn is_costly(&self) -> bool {
         self.data.len() * self.fold.class_links().len() > COSTLY
     }

@@ -201,7 +201,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// Records that a piece is at a node, so that the links out of the node may send it to nodes that do not await it.
+    /// Records that a piece is at a node, so that the links out of the node may send the piece to nodes that do not
+    /// await this piece.
     fn arrive(&mut self, time: u32, piece: u32, node: u32) {
         let network = self.network;
         for &link in network.out_links(node) {

@@ -16,8 +16,8 @@ pub struct CopyBeginning {
     /// For each chunk, by its position among the representatives: the GPUs that hold the chunk or are about to receive
     /// it, each with the epoch from which it holds the chunk.
     pub held: Vec<Vec<(u32, u32)>>,
-    /// For every link of the real network, the transmissions before the first epoch. Each is given by the number of
-    /// epochs from the start that it would have on the first lane to the first epoch.
+    /// For every link of the real network, the transmissions before the first epoch. Each transmission is given by the
+    /// number of epochs between its start, converted to the first lane of the link, and the first epoch.
     pub before: Vec<Vec<u32>>,
     /// Number of the first epoch on the clock of time-varying links.
     pub clock: u32,

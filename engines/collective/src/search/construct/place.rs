@@ -38,7 +38,8 @@ pub struct PlacementRule {
     /// Maximum random addition to the price of a path, epochs.
     pub noise: f64,
     /// If every GPU needs the chunk, this weight times the length of the shortest path from the source to a GPU is
-    /// subtracted from the key of the GPU, so that GPUs on slow links are served first.
+    /// subtracted from the key of the GPU. GPUs with small keys are served first, so this rule prefers GPUs on slow
+    /// links.
     pub slow_first: f64,
 }
 

@@ -1,5 +1,5 @@
-//! Reward of a round: for each delivery, with a bonus for early deliveries, and for chunks close to their destinations
-//! (TE-CCL, appendix D).
+//! Reward of a round: a reward for each delivery, with a bonus for early deliveries, and a reward for chunks close to
+//! their destinations (TE-CCL, appendix D).
 
 use super::RoundState;
 use crate::model::group::Folding;

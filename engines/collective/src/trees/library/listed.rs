@@ -50,8 +50,8 @@ enum Try {
 
 impl TreeLibrary<'_> {
     /// Returns the best list schedule among numbers of pieces up to `most`, if it ends before `best`; else `best`.
-    /// Makes schedules on all threads, a few ahead of the decision on whether they are needed; the schedules that count
-    /// do not depend on the number of threads.
+    /// Makes a few schedules in advance on all threads, before it is known whether they are needed; the result does not
+    /// depend on the number of threads.
     pub(super) fn plan_lists<W: Watch>(
         &self,
         mut best: Option<TreePlan>,
