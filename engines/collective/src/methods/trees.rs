@@ -248,7 +248,7 @@ pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, mos
     effort
 }
 
-/// Refuses collectives that trees do not implement.
+/// Refuses collectives that the method does not support.
 pub(super) fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     let demand = &scenario.demand;
     let copied = matches!(

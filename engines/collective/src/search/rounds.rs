@@ -2,7 +2,7 @@
 //! section 9): each round is a MILP model of a few epochs that rewards deliveries, and chunks that come closer to their
 //! destinations.
 //!
-//! It gives no bound, because a round considers only the length of the remaining path.
+//! The technique gives no bound, because a round considers only the length of the remaining path.
 
 mod reward;
 

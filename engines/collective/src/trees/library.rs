@@ -69,7 +69,7 @@ pub struct TreeEffort {
     pub min_piece_bytes: f64,
     /// Maximum number of pieces of a root's data.
     pub most_pieces: u32,
-    /// Divisor of the number of pieces of a root's data.
+    /// The number of pieces of a root's data must be a multiple of this number.
     pub multiple: u32,
     /// Types of schedules that are tried.
     pub sorts: TreeSorts,

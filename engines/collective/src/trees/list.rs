@@ -240,7 +240,7 @@ impl State {
         links.map(|(class, offset, _)| self.free[*class as usize].saturating_sub(*offset)).max().unwrap_or(0)
     }
 
-    /// Schedules a class to be processed at an epoch, unless it will be processed earlier.
+    /// Plans an event that processes a class of links at an epoch, unless an earlier event for this class is planned.
     fn look(&mut self, class: u32, time: u32) {
         if time < self.next[class as usize] {
             self.next[class as usize] = time;

@@ -193,7 +193,7 @@ impl Matcher<'_> {
         next
     }
 
-    /// Schedules a class to be processed at an epoch, unless it will be processed earlier.
+    /// Plans an event that processes a class of links at an epoch, unless an earlier event for this class is planned.
     fn look(&mut self, class: u32, time: u32) {
         if time < self.next[class as usize] {
             self.next[class as usize] = time;

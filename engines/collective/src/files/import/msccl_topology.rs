@@ -97,7 +97,7 @@ struct UnitRates {
 #[derive(Clone, Copy, Default)]
 struct SharedBy([Option<usize>; 3]);
 
-/// Returns the position of a switch in [`SharedBy`].
+/// Returns the position of a switch in the array of [`SharedBy`].
 fn place(switch: &MscclSwitch) -> usize {
     match (switch.sources.len(), switch.destinations.len()) {
         (1, _) => 0,

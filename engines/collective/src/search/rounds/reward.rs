@@ -9,7 +9,8 @@ use lightbay_highs::model::Column;
 
 /// Reward of a chunk one hop from its destination, relative to a delivery: below 1, like the paper's gamma.
 const NEAR: f64 = 0.9;
-/// Reward of a chunk in flight relative to a chunk that has arrived, so that the two never tie.
+/// Reward of a chunk in flight, relative to a chunk that has arrived; slightly below 1, so that both rewards are never
+/// equal.
 const IN_FLIGHT: f64 = 0.999;
 
 /// Presence of a chunk at a GPU at the end of a round: a constant plus columns.
