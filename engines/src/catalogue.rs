@@ -57,7 +57,7 @@ pub fn kinds() -> Vec<KindInfo> {
     all_kinds!(K => listed::<K, _>(kind_info::<K>)).into_iter().flatten().collect()
 }
 
-/// Calls `of` and returns its value if the kind is listed; returns `None` otherwise.
+/// If the kind `K` is listed, calls the function `of` and returns the value of `of`; otherwise returns `None`.
 pub(crate) fn listed<K: Listed, T>(of: impl FnOnce() -> T) -> Option<T> {
     K::IS_LISTED.then(of)
 }
@@ -111,8 +111,8 @@ pub fn metric(kind: &str, name: &str) -> Option<MetricInfo> {
     metrics(kind).iter().find(|metric| metric.name == name).copied()
 }
 
-/// Returns every section that explains scenarios and plans of a kind, in the order of an overview; none for an unknown
-/// kind.
+/// Returns every section that explains scenarios and plans of a kind, in the order in which an overview shows the
+/// sections; none for an unknown kind.
 pub fn sections(kind: &str) -> &'static [SectionInfo] {
     named_kind!(kind, K => K::SECTIONS, &[])
 }

@@ -30,8 +30,8 @@ pub fn conversion(kind: &str) -> Option<Conversion> {
     named_kind!(kind, K => K::conversion(), None)
 }
 
-/// Makes a scenario of a kind from plans and settings. Each plan comes with the name of a parameter in
-/// [`Conversion::plans`]; the settings are values for [`Conversion::own`] and [`Conversion::early`].
+/// Makes a scenario of a kind from plans and settings. `plans` contains each plan together with the name of its
+/// parameter in [`Conversion::plans`]; `settings` sets the parameters in [`Conversion::own`] and [`Conversion::early`].
 ///
 /// # Errors
 /// Every setting and every plan that is not valid for the kind.

@@ -25,7 +25,8 @@ const ABSENT: &str = "-";
 pub struct ScenarioDifferences {
     /// Parameters, in the order of forms and help.
     pub knobs: Vec<Difference>,
-    /// Fields that no parameter explains, such as the sizes of a model or measured times; lists as a count and a sum.
+    /// Fields that do not belong to a parameter, such as the sizes of a model or measured times; a long list is
+    /// described by the number and the sum of its values.
     pub fields: Vec<Difference>,
     /// Differences of the origin of the scenarios.
     pub origin: Vec<Difference>,
@@ -89,11 +90,11 @@ impl ScenarioDifferences {
     }
 }
 
-/// Values at one path of a tree: one value, or the values of all rows of a list.
+/// Values at one path of the JSON tree of a scenario: one value, or the values of all rows of a list.
 type ValuesAtPath<'v> = Vec<Option<&'v Value>>;
 
-/// Compares the values at one path of both trees. If lists have different lengths, missing rows are added to the
-/// shorter one.
+/// Compares the values at one path of the JSON trees of both scenarios. If lists have different lengths, missing rows
+/// are added to the shorter one.
 fn compare<'v>(a: ValuesAtPath<'v>, b: ValuesAtPath<'v>, path: &str, out: &mut Vec<Difference>) {
     let there = |values: ValuesAtPath<'v>| -> ValuesAtPath<'v> {
         values.into_iter().map(|value| value.filter(|value| !value.is_null())).collect()
@@ -129,8 +130,8 @@ fn compare<'v>(a: ValuesAtPath<'v>, b: ValuesAtPath<'v>, path: &str, out: &mut V
     }
 }
 
-/// Describes both sides of a place in words: a few values in full, otherwise the number of values, their sum, and the
-/// number of values that differ.
+/// Describes the values `a` and `b` of the two scenarios at one path as text: a few values in full, otherwise the
+/// number of values, their sum, and the number of values that differ.
 fn summary(a: &ValuesAtPath<'_>, b: &ValuesAtPath<'_>) -> [String; 2] {
     let count = |values: &ValuesAtPath<'_>| values.iter().flatten().count();
     let (in_a, in_b) = (count(a), count(b));

@@ -88,7 +88,7 @@ fn own_exporters(kind: &str) -> Vec<FormatInfo> {
 /// Writes a subject in a format.
 ///
 /// # Errors
-/// An unknown format, settings that are not valid for it, or a subject it cannot express.
+/// An unknown format, settings that are not valid for the format, or a subject that the format cannot express.
 pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Result<Vec<Artifact>, Problems> {
     export_against(subject, None, format, settings)
 }
@@ -215,8 +215,8 @@ fn export_own(
     }
 }
 
-/// Refuses a second subject if the format does not use one, if it has the wrong type, or if a given parameter already
-/// sets what it replaces.
+/// Refuses the second subject `against` if the format does not use a second subject, if `against` has the wrong kind or
+/// type, or if `settings` contains the parameter that a second subject replaces.
 fn check_second(
     info: &FormatInfo,
     formats: &[FormatInfo],

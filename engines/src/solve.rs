@@ -76,7 +76,8 @@ pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
 }
 
 /// Applies settings like [`apply`], for a scenario file that any method may solve later: the settings may contain a
-/// knob that only some methods use. Parameters of the suited method are returned.
+/// knob that only some methods use. Returns the changed scenario, and the values that the settings give to parameters
+/// of the method that suits the scenario.
 ///
 /// # Errors
 /// As for [`apply`].
@@ -187,7 +188,8 @@ fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
     infos.iter().find(|info| info.name == name)
 }
 
-/// Reads the value of a setting, or of one entry if the setting names an entry.
+/// Reads the value of a setting: a value for the whole knob, or for one entry of its list if the setting names an
+/// entry.
 pub(crate) fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamValue, Problem> {
     use lightbay_core::param::Domain;
     match (setting.index, &knob.domain) {

@@ -179,8 +179,8 @@ impl AnyScenario {
         knobs
     }
 
-    /// Returns all knobs that scenarios of this form have, including those without effect on this scenario;
-    /// [`Self::idle`] lists these.
+    /// Returns all knobs of the scenario, including the knobs without effect on the scenario, which [`Self::idle`]
+    /// lists.
     pub fn every_knob(&self) -> Vec<ParamInfo> {
         each_kind!(self, Self, scenario => knobs_of(scenario))
     }
@@ -291,8 +291,8 @@ impl AnyScenario {
         problems.into_result(changed)
     }
 
-    /// Returns `true` if the value of a knob is its default. A knob that has no effect on the scenario may keep its
-    /// default, because this requests nothing.
+    /// Returns `true` if the value of a knob is its default. Callers accept a knob without effect on the scenario if
+    /// its value is the default, because the default requests no change.
     pub(crate) fn is_usual(&self, name: &str) -> bool {
         let default =
             self.every_knob().into_iter().find(|info| info.name == name).and_then(|info| info.default);

@@ -43,8 +43,8 @@ type SettingChange = (String, Option<usize>, ParamValue);
 pub struct Sweep {
     kind: KindInfo,
     scenarios: Vec<AnyScenario>,
-    /// Changes of every scenario. These changes are applied together with the changes of the axes, because all changes
-    /// may be valid only together.
+    /// Changes of every scenario. These changes are applied together with the changes of the axes, because one change
+    /// may be invalid without the other changes.
     changes: Vec<SettingChange>,
     axes: Vec<Axis>,
     requests: Vec<Request>,

@@ -1,6 +1,6 @@
 //! A complete kind for tests in one file: transfers that share a link, one after the other. This kind declares metrics,
-//! sections of every form, one method and one format. Outside this file, only the list of kinds names it. Code that
-//! works with this kind works with any kind.
+//! sections of every form, one method and one format. Outside this file, only the list of kinds names this kind. Code
+//! that works with this kind works with any kind.
 
 use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation};
 use lightbay_core::clock::Deadline;
@@ -71,7 +71,7 @@ const SECTIONS: &[SectionInfo] = &[
         .forms(&["curve", "points"]),
 ];
 
-/// Returns the start and end of every transfer of an order, in that order.
+/// Returns index, start and end (s) of every transfer, in the order in which `order` sends the transfers.
 fn spans(scenario: &SampleScenario, order: &[u32]) -> Vec<(u32, f64, f64)> {
     let mut end_s = 0.0;
     let mut span = |transfer: &u32| {

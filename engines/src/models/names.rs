@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 /// The schema name that this version writes and reads.
 pub const SCHEMA: &str = "lightbay.names/1";
 
-/// Words for the column of the constant; no column of a model has these words.
+/// Description of the column that represents the constant of the objective; no other column has this description.
 const CONSTANT_WORDS: &str = "constant of the objective, fixed at 1";
 
 /// Everything that is needed to make a plan from a solution of the model.

@@ -20,7 +20,7 @@ pub fn name_param() -> ParamInfo {
     )
 }
 
-/// Returns the name that a setting gives.
+/// Returns the scenario name that a setting contains.
 ///
 /// # Errors
 /// An invalid name.

@@ -180,8 +180,8 @@ fn one_line(text: &str) -> String {
 }
 
 impl Sweep {
-    /// Returns the names of the columns of the table: the inputs, the axes, the status, the figures, and the course of
-    /// the run.
+    /// Returns the names of the columns of the table: the inputs, the axes, the result of the run, the figures, and
+    /// data about the run such as its duration.
     pub fn columns(&self) -> Vec<String> {
         let (asked, rest) = FIXED.split_at(4);
         let (ended, origin) = rest.split_at(7);

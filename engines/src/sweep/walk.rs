@@ -126,7 +126,8 @@ impl Walker {
     }
 
     /// Solves the cells of these numbers in order. Passes every row to `each` with its checked plan, if there is one;
-    /// if `each` returns `Break`, the walk ends after this row. `starts` are plans of cells that were solved earlier.
+    /// if `each` returns `Break`, the walk ends after this row. `starts` contains plans of cells that were solved
+    /// earlier, for the cells of `numbers` that start from such a plan.
     pub fn walk(
         &self,
         sweep: &Sweep,
@@ -178,7 +179,7 @@ impl Walker {
     }
 }
 
-/// Returns the same problems without the name of a source, because a row has separate columns for it.
+/// Removes the name of the scenario from problems, because a row has a separate column for the name.
 fn unnamed(problems: Problems) -> Problems {
     problems.named("")
 }
