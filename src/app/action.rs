@@ -164,7 +164,7 @@ pub enum Command {
     Suspend,
     /// Go one step back.
     Back,
-    /// Close the pop-up, else quit.
+    /// Close the pop-up; without a pop-up, quit.
     Quit,
     /// A command that only a layer handles.
     Layer(LayerCommand),
@@ -193,9 +193,9 @@ pub enum LayerCommand {
     Accept,
     /// Complete the typed text from the chosen line.
     Complete,
-    /// Go to the next choice, format or pair.
+    /// Go to the next choice, format or pair of plans.
     Next,
-    /// Go to the previous choice, format or pair.
+    /// Go to the previous choice, format or pair of plans.
     Previous,
     /// Move one line up.
     Up,
@@ -248,7 +248,7 @@ pub enum MouseKind {
 pub struct Heard {
     /// The event itself.
     pub event: Arc<Event>,
-    /// Session number of the plan in the event.
+    /// Number of the event's plan in the session.
     pub plan: Option<u64>,
 }
 
@@ -323,7 +323,7 @@ pub struct SessionView {
     pub list_problem: Option<String>,
 }
 
-/// The other process that has the session of the displayed plans open.
+/// Another process that has the session open whose plans are displayed here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWork {
     /// Description of the process.
@@ -424,19 +424,20 @@ pub enum Fact {
     Evaluated {
         /// Number of the evaluation request.
         key: u64,
-        /// One result per variant.
+        /// Results of the evaluation, one for each variant of the settings.
         previews: Vec<Preview>,
     },
     /// A plan was checked.
     Checked {
         /// Number of the plan.
         number: u64,
-        /// The bounds on the plan, and who confirms them; `None` if the plan did not pass the check.
+        /// The bounds on the plan, and for each bound whether the checker proved it or a method claims it; `None` if
+        /// the plan did not pass the check.
         standing: Option<Standing>,
         /// The report; its first line is a summary.
         lines: Vec<String>,
     },
-    /// A plan was read again.
+    /// A plan was read again from disk.
     PlanLoaded {
         /// Number of the plan.
         number: u64,
@@ -474,7 +475,7 @@ pub enum Fact {
         bytes: u64,
         /// Number of files that were written.
         files: usize,
-        /// Number of the written files that roll the change back.
+        /// Number of the written files that contain commands for the rollback.
         rollbacks: usize,
         /// Remarks on the files, one sentence each.
         remarks: Vec<String>,

@@ -20,7 +20,7 @@ pub struct Drawn {
     pub layer_page: usize,
     /// Total number of rows of the top layer.
     pub layer_rows: usize,
-    /// Work for a helper thread. The event loop removes this work before it passes the rest to the state.
+    /// Work for a helper thread. The event loop removes this work before it passes the other fields to the state.
     pub jobs: Vec<ViewJob>,
 }
 
@@ -46,7 +46,7 @@ pub struct PaneDrawn {
     pub items: Arc<[Item]>,
     /// Number of item rows that fit.
     pub page: usize,
-    /// The item that is drawn as chosen because several panes share the choice; moves start from it.
+    /// The item that is drawn as chosen because several panes share the choice; the arrow keys move from this item.
     pub chosen: Option<ItemId>,
     /// Index of the first row shown.
     pub offset: usize,
@@ -54,10 +54,11 @@ pub struct PaneDrawn {
     pub column: usize,
     /// Number of steps for the bracket keys.
     pub steps: u32,
-    /// Another pane whose selection the bracket keys move instead, and the item chosen in that pane now: the items of
-    /// that pane are numbered from 0 to `steps` - 1.
+    /// Pane whose selection the bracket keys change in place of the step of this pane, and the item that is now chosen
+    /// in that pane. If that pane is not this pane, its items are numbered from 0 to `steps` - 1.
     pub steps_through: Option<(PaneId, ItemId)>,
-    /// `true` if the bracket keys follow the axis across rows instead of going through one row after the other.
+    /// `true` if the bracket keys go through all items of the pane in the order of their positions on the axis; `false`
+    /// if they go through one row after the other.
     pub along_axis: bool,
     /// The sentence about the selected item, which can be copied.
     pub sentence: String,
@@ -105,10 +106,10 @@ pub struct Item {
 /// Parameter or knob that receives the entries of an edited list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditTarget {
-    /// This parameter of the evaluating method, as a list.
+    /// The list is the value of this parameter of the method that evaluates it.
     Param(&'static str),
-    /// This knob of the scenario, as `key:value` for every changed entry; the resulting plan belongs to the changed
-    /// scenario.
+    /// A knob of the scenario gets `key:value` for every changed entry; the resulting plan belongs to the scenario with
+    /// the changed knob.
     Knob {
         /// Name of the knob.
         name: &'static str,
@@ -143,7 +144,7 @@ pub struct CellEditing {
     pub cells: Vec<(ItemId, usize)>,
     /// `true` if the method starts from the edited plan, because the list contains only the changes.
     pub from_plan: bool,
-    /// Variants of an evaluation: further settings with a name, each of which gives one plan.
+    /// Variants of an evaluation: each variant has a name and further settings, and gives one plan.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
 }
 

@@ -66,7 +66,7 @@ pub enum Effect {
         /// Description of the edit or file from which it came.
         source: String,
     },
-    /// Write a marked plan of a run to disk, even if a better one follows immediately.
+    /// Write a marked plan of a run to disk, even if the run finds a better plan immediately afterwards.
     SavePlan {
         /// Number of the plan.
         number: u64,
@@ -221,7 +221,7 @@ pub struct Remembered {
     pub pane: u8,
     /// The best plan with its number, for the list of sessions; reopening a session does not restore this field.
     pub best: Option<(u64, PlanRef)>,
-    /// Results of the checker by plan number; the rows of the plans contain them after restoring.
+    /// Results of the checker by plan number; when the session is reopened, they are added to the rows of the plans.
     pub findings: BTreeMap<u64, Findings>,
     /// Sweeps with their points.
     pub sweeps: Vec<SavedSweep>,

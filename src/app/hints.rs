@@ -32,7 +32,7 @@ pub struct Next {
 }
 
 /// Returns the entries of the footer, most useful first: possible actions before impossible ones, then by weight.
-/// Entries that must not be cut are last, as on the screen.
+/// Entries that must not be cut come last, where the screen also shows them.
 pub fn footer(app: &App) -> Vec<Hint> {
     let layer = app.layers.last().map(crate::app::layer::Layer::kind);
     let mut hints: Vec<(u8, Hint)> = table::all()
@@ -62,7 +62,8 @@ pub fn footer(app: &App) -> Vec<Hint> {
     hints.into_iter().map(|(_, hint)| hint).collect()
 }
 
-/// Returns the label of an action in the footer; for a toggle such as pause and resume, the label of the next state.
+/// Returns the label of an action in the footer: `resume` for the pause key if the key would resume runs, otherwise the
+/// label in the table.
 fn label(app: &App, info: &table::ActionInfo) -> &'static str {
     match &info.make {
         Make::Plain(Command::TogglePause) if app.would_resume() => "resume",

@@ -92,7 +92,7 @@ impl Keymap {
         if conflicts.is_empty() { Ok(map) } else { Err(conflicts) }
     }
 
-    /// Looks up keys in the bindings among the panes.
+    /// Looks up keys in the bindings that apply while no layer is open.
     pub fn base(&self, keys: &[Key]) -> Found<'_> {
         find(&self.base, keys)
     }

@@ -179,7 +179,7 @@ pub struct Pair {
 /// The comparison of two plans as a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompareView {
-    /// Pairs to step through.
+    /// Pairs of plans that the keys step through.
     pub pairs: Vec<Pair>,
     /// Index of the pair shown.
     pub at: usize,

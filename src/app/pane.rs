@@ -4,7 +4,7 @@ use crate::app::sweeps::PaneSweeps;
 use lightbay_core::report::SectionInfo;
 use std::fmt;
 
-/// An item inside a pane, such as a row or a cell. Stable while the content of the pane is the same.
+/// Id of an item inside a pane, such as a row or a cell; the id stays the same as long as the content of the pane does.
 pub type ItemId = u32;
 
 /// A region that can have the focus.
@@ -65,7 +65,8 @@ pub struct PaneInfo {
 }
 
 impl PaneInfo {
-    /// Describes a pane with one form, no overlay, a fixed axis and no steps; its home is its number.
+    /// Describes a pane with one form, no overlay, a fixed axis and no steps; the home of the pane is the place with
+    /// the number of the pane.
     pub const fn new(number: u8, name: &'static str, help: &'static str) -> Self {
         Self {
             number,

@@ -229,8 +229,9 @@ impl PlanTable {
         self.best_of(&self.scenario_sha256)
     }
 
-    /// Returns the best plan of the scenario with a given hash. Of plans with equal values, the oldest is the best; of
-    /// equal plans of one run, the newest, because it may contain more information about the same design.
+    /// Returns the best plan of the scenario with a given hash. Of equally good plans of different runs, returns the
+    /// oldest; of equally good plans of one run, returns the newest, because it may contain more information about the
+    /// same design.
     pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
         let mut best: Option<&PlanEntry> = None;
         let of_scenario = self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256);

@@ -24,28 +24,29 @@ impl Possible {
     }
 }
 
-/// Returns that the action is possible at any time.
+/// Returns [`Possible::Yes`] always.
 pub const fn always(_: &App) -> Possible {
     Possible::Yes
 }
 
-/// Returns that the action is possible if a scenario is open.
+/// Returns [`Possible::Yes`] if a scenario is open, else [`Possible::No`].
 pub const fn open(app: &App) -> Possible {
     Possible::if_so(app.work.is_some(), "nothing is open; open a file or an example first")
 }
 
-/// Returns that the action is possible if a scenario is open, because every kind has a pane that charts sweeps.
+/// Returns [`Possible::Yes`] if the open scenario has a pane that charts sweeps, else [`Possible::No`]; every kind has
+/// such a pane.
 pub fn sweeps(app: &App) -> Possible {
     let some = app.kind_panes().iter().any(|info| info.sweeps.is_some());
     Possible::if_so(some, "nothing is open to sweep over; open a file or an example first")
 }
 
-/// Returns that the action is possible if a run is active or waiting.
+/// Returns [`Possible::Yes`] if a run is active or waiting or a sweep is active, else [`Possible::No`].
 pub fn busy(app: &App) -> Possible {
     Possible::if_so(app.runs.is_busy() || app.sweeps.is_busy(), "no solve runs; press r to start one")
 }
 
-/// Returns that the action is possible if the selected item can be edited.
+/// Returns [`Possible::Yes`] if the selected item can be edited, else [`Possible::No`].
 pub fn editable(app: &App) -> Possible {
     match app.focus.pane {
         PaneId::Params => open(app),
@@ -57,22 +58,22 @@ pub fn editable(app: &App) -> Possible {
     }
 }
 
-/// Returns that the action is possible if there is a change to undo.
+/// Returns [`Possible::Yes`] if a change can be undone, else [`Possible::No`].
 pub fn undo(app: &App) -> Possible {
     Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_undo), "there is no change to undo")
 }
 
-/// Returns that the action is possible if there is a change to redo.
+/// Returns [`Possible::Yes`] if a change can be redone, else [`Possible::No`].
 pub fn redo(app: &App) -> Possible {
     Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_redo), "there is no change to redo")
 }
 
-/// Returns that the action is possible if there is a plan.
+/// Returns [`Possible::Yes`] if the session has a plan, else [`Possible::No`].
 pub fn plan(app: &App) -> Possible {
     Possible::if_so(!app.plans.is_empty(), "there is no plan yet; press r")
 }
 
-/// Returns that the action is possible if two plans can be compared.
+/// Returns [`Possible::Yes`] if two plans can be compared, else [`Possible::No`].
 pub fn two_plans(app: &App) -> Possible {
     Possible::if_so(
         app.plans.len() > 1,
@@ -80,13 +81,13 @@ pub fn two_plans(app: &App) -> Possible {
     )
 }
 
-/// Returns that the action is possible if the focused pane has steps.
+/// Returns [`Possible::Yes`] if the focused pane has several steps, else [`Possible::No`].
 pub fn steps(app: &App) -> Possible {
     let steps = app.drawn_pane(app.focus.pane).is_some_and(|pane| pane.steps > 1);
     Possible::if_so(steps, "this pane has nothing to step through")
 }
 
-/// Returns that the action is possible if the axis of the focused pane can be stretched.
+/// Returns [`Possible::Yes`] if the axis of the focused pane can be stretched, else [`Possible::No`].
 pub fn zooms(app: &App) -> Possible {
     Possible::if_so(
         app.pane_info(app.focus.pane).is_some_and(|info| info.zooms),
@@ -94,19 +95,19 @@ pub fn zooms(app: &App) -> Possible {
     )
 }
 
-/// Returns that the action is possible if the focused pane has several forms.
+/// Returns [`Possible::Yes`] if the focused pane has several forms, else [`Possible::No`].
 pub fn folds(app: &App) -> Possible {
     let forms = app.pane_info(app.focus.pane).is_some_and(|info| info.modes.len() > 1);
     Possible::if_so(forms, "this pane has only one view")
 }
 
-/// Returns that the action is possible if the focused pane has an overlay.
+/// Returns [`Possible::Yes`] if the focused pane has an overlay, else [`Possible::No`].
 pub fn overlays(app: &App) -> Possible {
     let overlay = app.pane_info(app.focus.pane).is_some_and(|info| !info.overlay.is_empty());
     Possible::if_so(overlay, "this pane has no overlay")
 }
 
-/// Returns that the action is possible if an item that can be opened is selected.
+/// Returns [`Possible::Yes`] if the focused pane has items or charts sweeps, else [`Possible::No`].
 pub fn selected(app: &App) -> Possible {
     let items = app.items(app.focus.pane);
     let some = !items.is_empty() || crate::app::update::has_sweeps(app);

@@ -6,7 +6,8 @@ use crate::app::plans::PlanRef;
 use crate::app::state::App;
 use lightbay_core::param::ParamValue;
 
-/// Keys of previews begin here, above the numbers of plans.
+/// The numbers of preview requests begin here, above the numbers of all plans, because [`App::shown_key`] returns
+/// either number.
 const FIRST_KEY: u64 = 1 << 62;
 
 /// Time limit of the preview method, s.
@@ -15,7 +16,7 @@ const LIMIT_S: f64 = 2.0;
 /// The preview of the scenario that is open.
 #[derive(Clone, Debug, Default)]
 pub struct PlanPreview {
-    /// The scenario for which the preview was requested: number of scenarios opened before it, and its hash.
+    /// The scenario for which the preview was requested: its number ([`App::opened`]) and its hash.
     of: Option<(u64, String)>,
     /// Number of requests so far.
     count: u64,
@@ -35,7 +36,7 @@ impl App {
         self.preview.plan.as_ref().filter(|_| self.plans.rows().is_empty())
     }
 
-    /// Returns the name of the preview method of the open kind; empty for none.
+    /// Returns the name of the preview method of the open scenario's kind; empty if the kind has no preview method.
     fn preview_method(&self) -> &'static str {
         let kind = self.work.as_ref().and_then(|work| lightbay_engines::kind(work.kind));
         kind.map_or("", |kind| kind.preview_method)
@@ -65,7 +66,8 @@ impl App {
         }));
     }
 
-    /// Stores a preview; returns `false` for the result of another request. Without a plan, the panes stay empty.
+    /// Stores a preview; returns `false` for the result of another request. If the preview method found no plan, the
+    /// panes stay empty.
     pub(crate) fn previewed(&mut self, key: u64, previews: &[Preview]) -> bool {
         if key < FIRST_KEY {
             return false;

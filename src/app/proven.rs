@@ -28,9 +28,8 @@ impl App {
         Some(standing)
     }
 
-    /// Adds the bounds from runs and other plans of a scenario, and, while the run `own` is active, its bound that
-    /// covers only some plans. If a bound of another plan covers only some plans, it is added only if `standing` has a
-    /// bound on the same plans.
+    /// Adds the bounds of runs and plans of a scenario to `standing`. A bound that covers only some plans is added from
+    /// the run `own` while that run is active, and from a plan if `standing` already has a bound on the same plans.
     fn inform(&self, standing: &mut Standing, scenario_sha256: &str, own: Option<RunId>) {
         if standing.other_question().is_some() {
             return;

@@ -57,12 +57,12 @@ pub struct BestSeen {
     pub checked: bool,
 }
 
-/// A change of a knob during the run, for marks on charts.
+/// An event of the run for marks on charts, such as a change of a knob; or a remark of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
     /// Seconds of the run's clock.
     pub at_s: f64,
-    /// Description of the change.
+    /// Description of the event, or text of the remark.
     pub text: String,
 }
 
@@ -109,7 +109,7 @@ pub struct Run {
     pub solver: Option<SolverStats>,
     /// Seconds of the run's clock at which the solver entered its present stage.
     pub stage_since_s: f64,
-    /// Seconds of silence of the solver at the run's last event.
+    /// Seconds from the last output of the solver to the run's last event.
     pub silent_s: f64,
     /// Kind of process in which the run's solver works, such as `solver process`; `None` until the kind of process is
     /// known.
@@ -126,7 +126,7 @@ pub struct Run {
     pub generation: Option<GenerationStats>,
     /// Report on the run's hot start: accepted, repaired or rejected.
     pub hot_start: Option<HotStartReport>,
-    /// The newest offer from another run.
+    /// The newest better plan that another run offered to this run.
     pub offer: Option<Offer>,
     /// Incumbents over time and nodes.
     pub incumbents: RunCurve,
@@ -144,7 +144,7 @@ pub struct Run {
     pub named: BTreeMap<String, RunCurve>,
     /// Rows of the search table, oldest first.
     pub rows: Vec<SearchRow>,
-    /// Edits, offers and pauses, for marks on charts.
+    /// Changes of knobs, and plans accepted from other runs, for marks on charts.
     pub markers: Vec<Marker>,
     /// Last event of the run, with its final status.
     pub done: Option<Done>,
@@ -330,8 +330,8 @@ impl Run {
         self.lines.push_back(SolverLine { number, at_ms, text: line.text.clone() });
     }
 
-    /// Sets the source of the newest incumbent to the method `from` of another run; the run reports the incumbent
-    /// before this source.
+    /// Records that the newest incumbent came from the method `from` of another run. The run reports the incumbent
+    /// first, and its source in a later event.
     fn name_offer(&mut self, from: &str) {
         const UNNAMED: &str = "offer";
         let name = || format!("imported from {from}");
@@ -435,7 +435,7 @@ impl Run {
         }
     }
 
-    /// Returns `true` if the run searches a tree or a list of vectors, or builds a model for such a search.
+    /// Returns `true` if the run has reported figures of a search, bounds, sizes of a model or lines of a solver's log.
     pub fn searches(&self) -> bool {
         self.solver.is_some()
             || self.bounds.total() + self.partial_bounds.total() > 0
@@ -516,8 +516,8 @@ impl RunTable {
         self.active().next().is_some()
     }
 
-    /// Returns the newest run of each method: active runs first, then paused, waiting, remote and ended ones, each
-    /// group in the order of the first start of their methods. The strip shows these runs.
+    /// Returns the newest run of each method, for the strip: active runs first, then paused, waiting, remote and ended
+    /// runs. Within each of these groups, the method that was started first comes first.
     pub fn newest(&self) -> Vec<&Run> {
         let mut newest: Vec<&Run> = Vec::new();
         for run in &self.runs {

@@ -104,7 +104,7 @@ pub struct Focus {
     pub side: i16,
 }
 
-/// Parts of the screen that must be redrawn, and the urgency.
+/// Parts of the screen that must be redrawn, and whether the user waits for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dirty {
     /// `true` if the whole frame must be redrawn.
@@ -279,7 +279,8 @@ pub struct App {
     pub(crate) auto_at: Option<Instant>,
     /// Time of the next step while the steps of a pane are played.
     pub(crate) play_at: Option<Instant>,
-    /// A change that was typed and refused; the next solve runs without it, and tells the user once.
+    /// A change that was typed and refused. The next command to solve only reports the refusal; the command after that
+    /// solves without the change.
     pub(crate) refused: Option<String>,
     pub(crate) ticked_at: Instant,
     pub(crate) clicked: Option<(Instant, u16, u16)>,
@@ -416,8 +417,8 @@ impl App {
         edited.or_else(chosen).or_else(|| self.preview()).map(|plan| &plan.0)
     }
 
-    /// Returns a number that changes whenever [`App::shown_plan`] changes: 0 for none, the number in the table, or a
-    /// number above all of them for a preview.
+    /// Returns a number that changes whenever [`App::shown_plan`] changes: 0 without a plan, the number of a plan in
+    /// the table, or, for a preview, a number above the numbers of all plans in the table.
     pub fn shown_key(&self) -> u64 {
         match self.cell_edit().filter(|edit| edit.is_changed() && edit.plan().is_some()) {
             Some(edit) => u64::MAX - edit.key,
@@ -463,7 +464,7 @@ impl App {
         any(crate::app::runs::RunState::Paused) && !any(crate::app::runs::RunState::Running)
     }
 
-    /// Returns the present value of a parameter of scenario or method.
+    /// Returns the present value of a parameter of the scenario or the method.
     pub fn setting(&self, name: &str) -> Option<lightbay_core::param::ParamValue> {
         self.work.as_ref()?.row_named(name)?.value
     }
@@ -494,7 +495,7 @@ impl App {
         rows
     }
 
-    /// Returns the present edit of cells.
+    /// Returns the edit of the displayed plan, while its layer is open.
     pub fn cell_edit(&self) -> Option<&CellEdit> {
         self.layers.iter().find_map(|layer| match layer {
             Layer::EditCell(edit) => Some(edit),
@@ -520,7 +521,8 @@ impl App {
         run.elapsed_s + since
     }
 
-    /// Returns the seconds since the last event of an active run; 0 for a run that is waiting, paused or ended.
+    /// Returns the seconds since the last output of the solver of an active run, or, without a solver, since the last
+    /// event of the run; 0 for a run that is waiting, paused or ended.
     pub fn silence_s(&self, run: &Run) -> f64 {
         let since = self.elapsed_s(run) - run.elapsed_s;
         match run.state {

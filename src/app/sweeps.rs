@@ -138,7 +138,7 @@ impl SweepTable {
         self.list.iter().find(|run| run.knob() == knob)
     }
 
-    /// Returns the newest sweep over any knob except these.
+    /// Returns the newest sweep over a knob that is not in `knobs`.
     pub fn beside(&self, knobs: &[&str]) -> Option<&SweepRun> {
         self.list.iter().rev().find(|run| !knobs.contains(&run.knob().as_str()))
     }

@@ -118,7 +118,7 @@ impl ActionInfo {
         self
     }
 
-    /// Returns the layers of the place; empty for a place outside layers.
+    /// Returns the layers in which the action applies; empty for an action that applies outside layers.
     pub const fn layers(&self) -> &'static [LayerKind] {
         match self.place {
             TablePlace::Layers(kinds) => kinds,

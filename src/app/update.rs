@@ -131,7 +131,8 @@ impl App {
         }
     }
 
-    /// Executes what is due now; called at the time that [`App::next_wake`] requested.
+    /// Executes every delayed step whose time has come, such as an automatic solve; called at the time that
+    /// [`App::next_wake`] requested.
     fn tick(&mut self, effects: &mut Effects) {
         if self.pending_since.is_some_and(|since| self.now >= since + MENU_DELAY) && !self.menu {
             self.menu = true;
@@ -153,8 +154,8 @@ impl App {
         }
     }
 
-    /// Completes every change: loads the plans that must be in memory, and sets the title and the selection in the
-    /// table of plans.
+    /// Updates everything that depends on the state, after every action: loads the plans that must be in memory, and
+    /// sets the title and the selection in the table of plans.
     fn settle(&mut self, effects: &mut Effects) {
         self.keep_fitting_sweeps(effects);
         if self.work.is_some() {

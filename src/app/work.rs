@@ -87,7 +87,7 @@ pub struct FormRow {
 }
 
 impl FormRow {
-    /// Returns `true` if the value differs from the newest solve.
+    /// Returns `true` if the value differs from the value in the newest solve.
     pub const fn changed(&self) -> bool {
         self.was.is_some()
     }
@@ -233,8 +233,8 @@ impl Work {
         self.rows().iter().filter(|row| row.changed()).count()
     }
 
-    /// Returns the rows of the form in order. Scenario knobs after whose change a new run can start from known plans
-    /// come before knobs whose change makes these plans useless.
+    /// Returns the rows of the form in order. The scenario knobs form two groups: first the knobs after whose change a
+    /// new run can still start from known plans, then the other knobs.
     pub fn rows(&self) -> Vec<FormRow> {
         self.rows_against(self.reference())
     }
@@ -292,7 +292,8 @@ impl Work {
         rows
     }
 
-    /// Returns every parameter without effect on the present method and its values: name, reason and remedy.
+    /// Returns every knob that has no effect with the present method and the present values of its parameters: name,
+    /// reason and remedy.
     pub fn idle(&self) -> Vec<Problem> {
         let method = &self.now.method;
         lightbay_engines::idle(&self.now.scenario, method, &self.now.params_of(method))
@@ -535,7 +536,8 @@ impl Work {
         self.names.iter().position(|known| known == name).map(|index| index as ItemId)
     }
 
-    /// Assigns each name a number that is stable as long as the scenario is open.
+    /// Assigns a number to the name of every row of the form; the number stays the same as long as the scenario is
+    /// open.
     fn intern(&mut self) {
         let mut names: Vec<String> =
             self.now.scenario.every_knob().iter().map(|info| info.name.to_string()).collect();

@@ -75,8 +75,8 @@ impl App {
         Ok(())
     }
 
-    /// Selects the first row of the form that differs from `before`, so that its mark is visible, wherever the change
-    /// was made.
+    /// Selects the first row of the form that differs from `before`, so that the changed row is visible even if the
+    /// change was made outside the form.
     fn reveal_change(&mut self, before: &Setup) {
         if let Some(row) = self.work.as_ref().and_then(|work| work.first_change(before)) {
             self.pane_mut(PaneId::Params).selected = Some(row);
@@ -325,7 +325,7 @@ impl App {
         Some(self.plans.shown()?.plan.as_ref()?.0.scenario())
     }
 
-    /// Adds the preview to the table as a plan.
+    /// Accepts the edit: adds the plan of the preview to the table of plans.
     pub(super) fn accept_cell(&mut self, effects: &mut Effects) {
         let Some(Layer::EditCell(edit)) = self.layers.last_mut() else { return };
         if edit.waiting {
@@ -354,7 +354,8 @@ impl App {
         }
     }
 
-    /// Switches to the scenario of a plan that an edit of the scenario produced.
+    /// Makes the scenario of `plan` the open scenario, because the edit that gave the plan changed a knob of the
+    /// scenario.
     fn adopt_scenario(&mut self, plan: &PlanRef) {
         let Some(work) = &mut self.work else { return };
         match work.adopt(plan.0.scenario()) {
@@ -368,7 +369,7 @@ impl App {
         }
     }
 
-    /// Selects the entry of the new cell, after the selection moved during an edit.
+    /// Makes the entry of the selected cell the edited entry, after the selection moved during an edit.
     pub(super) fn follow_selection(&mut self) {
         let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
         let entry = self.pane(edit.pane).selected.and_then(|item| edit.cells.entry(item));

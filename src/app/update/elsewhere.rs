@@ -26,7 +26,8 @@ impl App {
         }
     }
 
-    /// Processes events of another process's runs, and whether that process still has the session open.
+    /// Processes events of another process's runs. If that process has closed the session, marks its other runs as cut
+    /// off.
     pub(super) fn hear_elsewhere(&mut self, news: RemoteEvents) {
         if news.key != self.session.key {
             return;

@@ -453,7 +453,8 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
     }
 }
 
-/// Returns the sentence for an event in the log; for progress only if the displayed bound changes.
+/// Returns the sentence about an event for the log; `None` for an event that the log omits, such as a bound that barely
+/// changed.
 fn sentence(
     event: &Event,
     bound_before: Option<f64>,
@@ -527,7 +528,8 @@ fn sentence(
     })
 }
 
-/// Returns as text the objective of a plan in the run that found it, and in this run.
+/// Returns the objective of the hot-start plan as text: under the rules of this run and, if it differs, also in the run
+/// that found the plan.
 fn before_and_after(report: &HotStartReport, said: impl Fn(f64) -> String) -> String {
     match (report.before, report.after) {
         // The two values rate the same plan, so neither is an improvement.

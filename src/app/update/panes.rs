@@ -18,7 +18,7 @@ const PLAY_EVERY: Duration = Duration::from_millis(100);
 /// Maximum number of steps that are shown in a playback, so that it takes at most half a minute.
 const MOST_PLAYED: u32 = 300;
 
-/// A number of steps larger than the number of steps of any pane.
+/// Number of steps back that leads to the first step in every pane: larger than the number of steps of any pane.
 const BEFORE_ALL: i64 = 1 << 40;
 
 /// Maximum number of columns by which the side bar can be wider or narrower than the default.
@@ -128,7 +128,8 @@ impl App {
         self.touch();
     }
 
-    /// Marks the choice in this pane as the latest. Clears the items that panes drew as chosen before.
+    /// Records that the latest choice was made in this pane. Clears the choices that panes showed in the last frame
+    /// because another pane shared its choice.
     fn note_choice(&mut self, pane: PaneId) {
         self.chosen_in.retain(|other| *other != pane);
         self.chosen_in.insert(0, pane);
@@ -190,7 +191,7 @@ impl App {
         self.say(Severity::Info, text);
     }
 
-    /// Moves forward by some steps; returns `true` unless the last step was already reached.
+    /// Moves forward by `by` steps; returns `false` if this changed nothing, because the last step was already reached.
     fn steps_on(&mut self, by: i64) -> bool {
         let choices = |app: &Self| -> Vec<PaneState> { app.panes.values().cloned().collect() };
         let before = choices(self);
@@ -208,7 +209,8 @@ impl App {
         }
     }
 
-    /// Stretches, shrinks or fits the axis; `at` is the fraction of the window that keeps its place.
+    /// Stretches, shrinks or fits the axis; `at` is the point of the window that keeps its place, as a fraction of the
+    /// window.
     pub(super) fn axis(&mut self, by: i8, at: f64) {
         self.axis_of(self.focus.pane, by, at);
     }

@@ -99,7 +99,8 @@ impl App {
         self.layers.push(Layer::Compare(CompareView { pairs, at: 0, offset: 0 }));
     }
 
-    /// Returns the comparison of a pair, settings first; `None` while a plan is not in memory.
+    /// Returns the table that compares the two plans of a pair, the reference first; `None` while one of the plans is
+    /// not in memory.
     pub fn comparison(&self, pair: Pair) -> Option<CompareTable> {
         let first = self.plans.get(pair.against)?.plan.as_ref()?.0.scenario();
         let subject = |number: u64| -> Option<Compared> {
@@ -163,7 +164,7 @@ impl App {
         self.touch();
     }
 
-    /// Ends the edit, which belongs to the plan displayed before.
+    /// Ends the edit of cells, because the edit belongs to the plan that was displayed before.
     pub(super) fn discard_edit(&mut self) {
         self.layers.retain(|layer| !matches!(layer, Layer::EditCell(_)));
     }

@@ -135,7 +135,7 @@ impl App {
         )
     }
 
-    /// Reports the stage of each run that does not stop, once per run.
+    /// Warns, once per run, about each run that is still active although it was told to stop some time ago.
     pub(super) fn note_late_stops(&mut self) {
         let is_late = |run: &&Run| {
             !run.stops_late && self.stopping_s(run).is_some_and(|waited| waited >= LATE_STOP.as_secs_f64())

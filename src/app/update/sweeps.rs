@@ -201,7 +201,8 @@ impl App {
         self.say(severity, text);
     }
 
-    /// Removes sweeps of a scenario that was closed. A sweep is kept if its knob was only set to one of its own points.
+    /// Removes sweeps that do not belong to the open scenario. A sweep still belongs to the scenario if only the value
+    /// of the sweep's knob has changed.
     pub(super) fn keep_fitting_sweeps(&mut self, effects: &mut Effects) {
         let Some(work) = &self.work else {
             self.sweeps.clear();
