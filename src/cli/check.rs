@@ -42,8 +42,8 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Returns differences between the scenario of a plan and the given one as violations, and a remark if no difference
-/// matters.
+/// Compares the scenario `own` of a plan with the given scenario `asked`. Returns each difference as a violation, or,
+/// if the methods see no difference, a remark.
 fn held_against(
     own: &AnyScenario,
     asked: &AnyScenario,

@@ -96,8 +96,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Prints the source files of the plans and their scenarios, and the assumptions of imports; only once if all have the
-/// same source.
+/// Prints the source files of the plans and their scenarios, and the assumptions of imports; prints them only once if
+/// they are equal for all plans.
 fn say_origins(labels: &[String], plans: &[AnyPlan], console: &mut Console) {
     let lines: Vec<Vec<String>> =
         plans.iter().map(|plan| plan.scenario().origin_lines(Some(&plan.header()))).collect();

@@ -196,8 +196,8 @@ fn without(command: clap::Command, hidden: &[Id]) -> clap::Command {
         .mut_subcommands(|sub| without(sub, hidden))
 }
 
-/// Returns the intended command if the first argument looks like a misspelt one: it is not a file name with folder or
-/// extension, a preset or a session.
+/// Returns the command whose name is most similar to `word`, the first argument. Returns `None` if no name is similar,
+/// or if `word` is a command, an option, a file name with folder or extension, a preset or a session.
 pub fn meant_command(word: &str) -> Option<String> {
     let mut grammar = Grammar::command();
     grammar.build();

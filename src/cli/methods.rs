@@ -105,7 +105,7 @@ fn one_kind(kind: &KindInfo, console: &mut Console) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints one method with some of its parameters.
+/// Prints one method with the parameters in `listed`.
 fn one_method(
     kind: &KindInfo,
     method: &MethodInfo,
@@ -120,8 +120,8 @@ fn one_method(
     Ok(())
 }
 
-/// Returns the parameters that at least two methods have with the same description. If methods share several
-/// descriptions of a name, returns the most frequent description.
+/// Returns the parameters that at least two methods have with the same description. If a parameter has several such
+/// descriptions, returns it once, with the description that most methods have.
 fn shared(methods: &[MethodInfo]) -> Vec<ParamInfo> {
     let mut forms: Vec<(&ParamInfo, usize)> = Vec::new();
     for param in methods.iter().flat_map(|method| &method.params) {

@@ -33,7 +33,7 @@ pub struct Printer<M> {
     ended: Receiver<()>,
 }
 
-/// Lines to print because of a message.
+/// Result of converting a message: lines to print, and the next step of the printer.
 #[derive(Debug)]
 pub struct Printed {
     /// Lines to print, without line ends.
@@ -54,7 +54,8 @@ pub enum AfterPrint {
 }
 
 impl<M: Send + 'static> Printer<M> {
-    /// Starts a printer. `say` turns a message into lines; it gets `None` after a time without a message.
+    /// Starts a printer. `say` turns a message into lines; the printer calls `say` with `None` if figures are held back
+    /// and no other message comes for a while.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -103,7 +104,7 @@ impl<M: Send + 'static> Printer<M> {
 
 /// Maximum number of characters of a text in an event, because names and messages come from files of any size.
 const LONGEST_TEXT: usize = 1000;
-/// Maximum number of rules of a rejected plan that are written.
+/// Maximum number of violations of a rejected plan that are written.
 const MOST_VIOLATIONS: usize = 100;
 
 /// Converts an event to a line of JSON (lightbay.event/1), with long texts shortened.

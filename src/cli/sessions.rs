@@ -127,7 +127,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Removes the prefix of `session:NAME`, because sessions are opened in this form and the command accepts it too.
+/// Removes the prefix of `session:NAME`, because the other commands name a session in this form, and this command
+/// accepts it too.
 fn bare(name: &str) -> &str {
     name.strip_prefix("session:").unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! `lightbay show`: summarises a scenario or plan. Each kind has its part in a separate file.
+//! `lightbay show`: summarises a scenario or plan. The sections of a scenario or plan come from its kind.
 
 use super::console::Console;
 use super::exit::Exit;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A hang-up that was ignored at the start of the program stays ignored, as `nohup` requires.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system refuses to register the signals.
 pub fn watch(heard: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
     let numbers: Vec<i32> = Signal::ALL
         .into_iter()

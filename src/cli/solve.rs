@@ -211,8 +211,8 @@ fn conclude(
     Ok(exit)
 }
 
-/// Derives the exit code from the status of the run (`None`: left before the run reported one), the existence of a
-/// plan, and the signal that stopped the run.
+/// Derives the exit code from the status of the run (`None` if the program left before the run reported a status), the
+/// existence of a plan, and the signal that stopped the run.
 pub(super) fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<Signal>) -> Exit {
     // A run that finished before the signal could stop it was not ended by the signal.
     let early = matches!(status, None | Some(EndStatus::Stopped | EndStatus::NoPlan));

@@ -67,7 +67,7 @@ impl Source {
         }
     }
 
-    /// Reads a scenario; from a plan file, the scenario of the plan, with `true`.
+    /// Reads a scenario, or the scenario of a plan. The second value is `true` if the input is a plan.
     ///
     /// # Errors
     /// Every problem of the input, under its name.
@@ -129,7 +129,7 @@ pub fn sound(file: PlanFile, name: &str) -> Result<AnyPlan, Problems> {
     })
 }
 
-/// Reads a file; `name` is its name in messages.
+/// Reads a file; `name` is the name of the file in messages.
 fn from_file(path: &Path, name: &str) -> Result<AnyFile, Problems> {
     open(path).map_err(|problem| Problems::from(problem).named(name)).and_then(|file| read_file(file, name))
 }

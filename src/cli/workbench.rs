@@ -33,7 +33,7 @@ pub fn run(arguments: OpeningArguments, console: &mut Console) -> Result<Exit, F
     Ok(Exit::of_code(ended.code))
 }
 
-/// The view as the event loop uses it.
+/// The view with its cache, in the form that the event loop calls.
 #[derive(Debug, Default)]
 struct Screen(ViewCache);
 
@@ -47,7 +47,8 @@ impl View for Screen {
     }
 }
 
-/// Interprets `--solve preset:tiny4` as the preset to open, because no method has such a name.
+/// If the value of `--solve` is not the name of a method, as in `--solve preset:tiny4`, takes the value as the scenario
+/// to open, and solves with the default method.
 fn untangle(mut arguments: OpeningArguments) -> OpeningArguments {
     if arguments.subject.is_none()
         && let Some(Some(word)) = &arguments.solve

@@ -48,8 +48,8 @@ impl PlanOutput {
         Self { state: Mutex::default(), err: Mutex::new(console.err_handle().ok()) }
     }
 
-    /// Writes a plan with `write`, which may wait for a reader of `place`. After an earlier signal the reader has two
-    /// seconds; a signal during the write ends the program at once.
+    /// Writes a plan to `place` with the function `write`, which may wait until another program reads `place`. After an
+    /// earlier signal that program has two seconds to read; a signal during the write ends the program at once.
     pub fn write<T>(
         self: &Arc<Self>,
         plan: &SharedPlan,

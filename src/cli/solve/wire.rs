@@ -37,7 +37,7 @@ impl Wire {
         self.coordinator.take(deadline)
     }
 
-    /// Passes on a signal.
+    /// Passes a signal to the coordinator.
     pub fn signal(&self, signal: Signal) {
         self.coordinator.put(WireMessage::Signal(signal));
     }

@@ -33,8 +33,8 @@ pub fn scenario(session: &str, console: &Console) -> Result<PathBuf, Problem> {
     store(console)?.scenario_path(session).map_err(|error| refused(&error))
 }
 
-/// Returns the path of the plan `NAME/NUMBER`; for `NAME`, of the best plan for the scenario of the session, and `None`
-/// if there is no such plan.
+/// Returns the path of a plan of a session. `NAME/NUMBER` names the plan; `NAME` stands for the best plan for the
+/// scenario of the session, or `None` if the session has no plan for its scenario.
 ///
 /// # Errors
 /// An unknown session or plan.

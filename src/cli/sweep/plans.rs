@@ -1,4 +1,5 @@
-//! Plans on disk: all plans if a folder was named, else those from which the next cells start.
+//! Plans of a sweep on disk: the plans of all cells if the user named a folder, else only the plans from which the next
+//! cells start.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -27,9 +28,10 @@ pub struct Plans {
     /// `true` if the user named the folder, so that all plans are kept.
     all: bool,
     overwrite: Overwrite,
-    /// For each line of cells, by the number of the line: the last cell that has a plan.
+    /// For each line (a chain of cells, each of which starts from the plan of the cell before it): the last cell that
+    /// has a plan. The key is the number of the first cell of the line.
     last: BTreeMap<usize, usize>,
-    /// Plans to be deleted once their cell has its row.
+    /// Numbers of cells whose plans [`Self::tidy`] deletes, because no further cell starts from these plans.
     outdated: Vec<usize>,
 }
 
