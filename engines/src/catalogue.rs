@@ -175,13 +175,14 @@ pub fn covers_all(kind: &str, covers: &str) -> bool {
     named_kind!(kind, K => K::covers_all(covers), false)
 }
 
-/// Returns the problem that a method solves, if this problem differs from the problem of the kind's objective.
+/// Describes the problem that a method solves, if the method does not optimise the objective of the kind; `None` if it
+/// does.
 pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
     named_kind!(kind, K => K::other_question(method), None)
 }
 
-/// Returns all built-in scenarios, by kind. Some families of presets have further members, which are not listed because
-/// there are too many.
+/// Returns all built-in scenarios, by kind. Further scenarios of some families of presets are not listed, because there
+/// are too many.
 pub fn presets() -> Vec<PresetInfo> {
     fn of<K: Variants>() -> Vec<PresetInfo> {
         let info = |preset: Preset| PresetInfo { kind: K::NAME, name: preset.name, help: preset.help };

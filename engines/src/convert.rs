@@ -1,5 +1,5 @@
-//! Scenarios made from plans of other kinds. Only this module connects kinds; the data of the plans passes through
-//! types of the core that no kind owns.
+//! Scenarios made from plans of other kinds. Only this module connects kinds: one kind writes the data of a plan to
+//! types of the core crate, and another kind reads the data from these types.
 
 use crate::subject::{AnyPlan, AnyScenario, Variants, any_scenario, unknown_kind};
 use lightbay_core::checked::SharedPlan;

@@ -83,8 +83,8 @@ impl ScenarioDifferences {
         Ok(found)
     }
 
-    /// Iterates over the parameters and fields that differ. They may change the problem; differences of the origin do
-    /// not and are left out.
+    /// Iterates over the parameters and fields that differ. Differences of the origin are left out, because they do not
+    /// change the problem.
     pub fn asked(&self) -> impl Iterator<Item = &Difference> {
         self.knobs.iter().chain(&self.fields)
     }

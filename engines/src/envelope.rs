@@ -1,7 +1,7 @@
 //! Checks the method that the envelope of a plan file names: the catalogue knows the methods, the core does not.
 //!
-//! A plan of our own run does not need this check, because its job was made from the same descriptions; every plan that
-//! is read from a file passes through here.
+//! Every plan that is read from a file is checked here. The plan of a run of this program needs no such check, because
+//! its method and parameters come from the catalogue.
 
 use crate::solve::unknown_method;
 use crate::subject::Variants;

@@ -37,13 +37,13 @@ pub struct PlanFile {
 pub struct CheckReport {
     /// Rules that the plan breaks; empty if the plan passed the check.
     pub violations: Vec<Violation>,
-    /// Trust in the claimed bound.
+    /// Source of the bound: derived by the checker, claimed by the method, or none.
     pub bound: BoundTrust,
     /// The bound that the checker itself proved.
     pub verified: Option<VerifiedBound>,
     /// Further remarks of the checker, one sentence each.
     pub remarks: Vec<String>,
-    /// Unknown keys outside the result.
+    /// Problems of unknown keys in the file, apart from keys in the result.
     pub warnings: Vec<Problem>,
     /// Everything but scenario and result, if the result could be read.
     pub header: Option<Header>,

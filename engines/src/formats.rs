@@ -46,7 +46,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Returns the subject as a subject of a given kind; `None` if the subject is of another kind.
+    /// Returns the scenario or plan in the types of kind `K`; `None` if the subject is of another kind.
     fn typed<K: Kind>(&self) -> Option<SubjectOf<'_, K>> {
         match self {
             Self::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {

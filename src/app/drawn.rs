@@ -165,7 +165,7 @@ pub struct JobKey {
     pub plan: u64,
     /// Size of the area to be drawn.
     pub size: (u16, u16),
-    /// Number that distinguishes all other input of the job.
+    /// Number that differs if any other input of the job differs.
     pub variant: u64,
 }
 

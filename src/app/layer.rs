@@ -94,7 +94,7 @@ pub struct Preview {
 pub struct CellEdit {
     /// Pane in which the edit started.
     pub pane: PaneId,
-    /// Editable cells with the rules of the edit, as they were at its start.
+    /// Editable cells and rules of the edit, as they were when the edit started.
     pub cells: Arc<CellEditing>,
     /// The list with the changes.
     pub values: Vec<i64>,
@@ -269,7 +269,7 @@ impl LayerKind {
         matches!(self, Self::Help | Self::Palette | Self::EditKnob | Self::Export)
     }
 
-    /// Returns `true` if the panes below stay visible and receive other keys.
+    /// Returns `true` if the panes below stay visible and receive the keys that the layer does not handle.
     pub const fn is_transparent(self) -> bool {
         matches!(self, Self::EditCell)
     }

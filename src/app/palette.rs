@@ -24,7 +24,7 @@ pub struct Line {
     pub possible: Possible,
     /// Positions in `text` that matched, counted in characters.
     pub matches: Vec<u32>,
-    /// `true` if the line is a complete command; otherwise, choosing it types it into the field.
+    /// `true` if the line is a complete command; otherwise, choosing the line types its text into the field.
     pub complete: bool,
 }
 
@@ -175,7 +175,7 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
     lines
 }
 
-/// Returns the result of choosing a line; without lines, a refusal.
+/// Returns the result of choosing a line; if there are no lines, returns a refusal.
 pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
     let Some(line) = line else {
         return Chosen::Refuse(format!(

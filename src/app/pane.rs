@@ -97,7 +97,7 @@ impl PaneInfo {
     }
 }
 
-/// Function that returns the panes of the kind with a name.
+/// Function that returns the panes of a kind, given by name.
 pub type PaneTable = fn(&str) -> &'static [PaneInfo];
 
 /// Choices of the user in a pane, which are kept when the layout changes.
@@ -111,7 +111,7 @@ pub struct PaneState {
     pub column: usize,
     /// Stretch of the axis in steps: 0 shows the whole axis, and each step doubles the stretch.
     pub zoom: u8,
-    /// Position on the axis of the middle of the window, 0 to 1.
+    /// Middle of the visible part of the axis, as a fraction of the whole axis.
     pub centre: f64,
     /// Step chosen with the bracket keys; `None` shows the last step.
     pub step: Option<u32>,

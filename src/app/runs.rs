@@ -57,12 +57,12 @@ pub struct BestSeen {
     pub checked: bool,
 }
 
-/// An event of the run for marks on charts, such as a change of a knob; or a remark of the run.
+/// A mark on the charts of a run, or a remark of a run, with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
     /// Seconds of the run's clock.
     pub at_s: f64,
-    /// Description of the event, or text of the remark.
+    /// Text of the mark or the remark.
     pub text: String,
 }
 

@@ -155,7 +155,7 @@ pub struct StartScreen {
 pub enum Example {
     /// An example: index into [`StartScreen::presets`].
     Preset(usize),
-    /// A note on this number of examples of the same kind that are not listed.
+    /// A note that this number of further examples of the same kind is not listed.
     More(usize),
 }
 

@@ -517,7 +517,7 @@ impl Work {
         self.solved = Some(self.now.clone());
     }
 
-    /// Restores a saved setup; the check of the method drops knobs that do not exist any more.
+    /// Restores a saved setup, and the settings of the newest solve.
     pub fn restore(&mut self, now: Setup, solved: Option<Setup>) {
         self.now = now;
         self.solved = solved;

@@ -29,7 +29,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns a problem for each limit that is given both by its flag and by `settings` of the flag `other`.
+    /// Returns a problem for each limit that is given twice: by its own flag, and in `settings`, the values of the flag
+    /// `other`.
     pub fn given_twice(&self, settings: &[Setting], other: &str) -> Problems {
         let mut twice = Problems::of(other);
         for (flag, set, is_given) in [

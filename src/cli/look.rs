@@ -75,8 +75,8 @@ pub enum GlyphName {
     Ascii,
 }
 
-/// Returns the colours that may be used. Order: flag or file, `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`, `COLORTERM`,
-/// `TERM`.
+/// Returns the colours that may be used. Flag or file, `NO_COLOR`, `CLICOLOR_FORCE` and `TERM=dumb`, in this order,
+/// decide whether colours are used; `COLORTERM` and then `TERM` decide how many.
 pub fn depth(when: When, env: impl Fn(&str) -> Option<OsString>) -> ColorDepth {
     let text = |name: &str| {
         env(name).map(|value| value.to_string_lossy().into_owned()).filter(|text| !text.is_empty())

@@ -39,7 +39,7 @@ pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     }
 }
 
-/// Returns the problem with a file that is given for import but may be a scenario or plan, or has an unknown format.
+/// Returns the problem of a file that cannot be imported: the file is a scenario or plan, or its format is unknown.
 pub(crate) fn no_import(content: &[u8]) -> Problem {
     let format = unpacked_head(content).map_or(Format::Unknown, |head| detect(&head));
     match format {

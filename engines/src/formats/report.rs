@@ -24,7 +24,7 @@ const MARKDOWN: &str = "markdown";
 const HTML: &str = "html";
 /// Name of the format: tables for spreadsheets and scripts.
 const CSV: &str = "csv";
-/// Name of the format for a picture of a plan, which the kind of the plan declares.
+/// Name of the format for a picture of a plan; kinds that draw pictures declare this format.
 const SVG: &str = "svg";
 /// Name of the parameter of [`MARKDOWN`] and [`HTML`] that sets the place of the picture.
 const PICTURE: &str = "picture";

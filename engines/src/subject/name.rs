@@ -1,4 +1,4 @@
-//! The name of a scenario as a parameter: every kind has it, and no plan depends on it.
+//! The name of a scenario as a parameter, for scenarios of every kind; plans do not depend on the name.
 
 use super::{AnyPlan, AnyScenario, Variants};
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};

@@ -16,7 +16,7 @@ pub struct Cell {
     pub method: usize,
 }
 
-/// A part of a sweep, so that several machines can share it.
+/// One of several parts of a sweep, so that several machines can solve the sweep together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Number of the part, from 1.
@@ -78,7 +78,7 @@ impl Sweep {
         Cell { number, scenario: take(self.scenarios.len()), at, method }
     }
 
-    /// Returns the index of the axis along which plans are reused: the last axis whose knob permits it.
+    /// Returns the index of the axis along which plans are reused: the last axis whose knob permits reuse.
     fn handing_axis(&self) -> Option<usize> {
         if self.cold { None } else { self.axes.iter().rposition(Axis::hands_on) }
     }

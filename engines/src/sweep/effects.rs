@@ -12,8 +12,8 @@ impl Sweep {
         self.scenarios.first()?.idle().into_iter().find(|problem| problem.path == name)
     }
 
-    /// Finds axes and settings without effect in any cell, and values of an axis between which no method sees a
-    /// difference. Each axis is tested on its own, with every other axis at its first value.
+    /// Finds axes and settings without effect in any cell, and values of an axis that describe the same problem. Each
+    /// axis is tested on its own, with every other axis at its first value.
     pub(super) fn check_effects(&self) -> Problems {
         let mut problems = Problems::new();
         for (at, axis) in self.axes.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Sweep {
         reason.or_else(|| self.never(name))
     }
 
-    /// Reports values of a scenario axis between which the methods see no difference.
+    /// Reports values of a scenario axis that describe the same problem to the methods.
     fn alike(&self, at: usize, axis: &Axis) -> Problems {
         let mut problems = Problems::new();
         for scenario in 0..self.scenarios.len() {

@@ -83,7 +83,8 @@ impl App {
         }
     }
 
-    /// Processes the change of a knob: live changes are passed to the active runs, others wait for the next solve.
+    /// Processes the change of a knob: a live change is passed to the active runs, any other change waits for the next
+    /// solve.
     fn changed(&mut self, change: &KnobChange, effects: &mut Effects) {
         self.to_remember = true;
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);

@@ -7,7 +7,7 @@ use lightbay_core::event::{EventBody, RunId, Severity};
 
 impl App {
     /// Sets the state of runs of a saved session that had not ended when its log was read: runs of a process that still
-    /// has the session open are active there, all others were cut off.
+    /// has the session open are active in that process, all other runs were cut off.
     pub(super) fn settle_unfinished(&mut self) {
         let unfinished = self.runs.iter().filter(|run| run.replayed && run.state.is_active());
         let unfinished: Vec<RunId> = unfinished.map(|run| run.id).collect();
