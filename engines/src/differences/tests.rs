@@ -1,4 +1,4 @@
-//! Every difference has its name, lists have counts and sums that were worked out by hand.
+//! Differences have the names of their fields, and long lists have the counts and sums that were computed by hand.
 
 use super::*;
 use crate::preset;

@@ -290,7 +290,7 @@ fn every_figure_of_every_method_has_a_column() {
     }
 }
 
-/// Best baseline, fair and joint NCT of an independent implementation, to four digits.
+/// The expected NCTs (best baseline, fair, joint) were computed by an independent implementation, to four digits.
 #[test]
 fn sweeps_of_the_paper_s_jobs_come_out_as_an_independent_implementation_found() {
     let methods = ["prop-alloc", "sqrt-alloc", "iter-halve", "delta-topo", "delta-joint"];

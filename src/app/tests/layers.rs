@@ -1,4 +1,5 @@
-//! Layers take keys or pass them on; text fields edit; pasted text never runs commands.
+//! Tests of layers: a layer handles a key or passes it on, text fields can be edited, and pasted text never runs
+//! commands.
 
 use super::support::Bench;
 use crate::app::action::{Action, Command, Fact, Mouse, MouseKind};

@@ -1,4 +1,4 @@
-//! The preview before the first solve.
+//! Tests of the preview that panes show before the first solve.
 
 use super::support::{Bench, real_plan};
 use crate::app::action::{Action, Fact};

@@ -1,4 +1,5 @@
-//! While nothing can be saved: the sign, the question, another folder.
+//! Tests of the screen while nothing can be saved: the sign, the question before quitting, and the move to another
+//! folder.
 
 use super::support::Bench;
 use crate::app::action::{Fact, Saving};

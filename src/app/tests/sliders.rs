@@ -1,4 +1,4 @@
-//! Sliders of panes: they move a knob in steps, and the plan follows. Steps that are played.
+//! Tests of the sliders of panes, which change a knob in steps and solve again, and of the playback of steps.
 
 use super::support::Bench;
 use crate::app::action::Action;

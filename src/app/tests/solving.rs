@@ -1,4 +1,4 @@
-//! The rules of live solving.
+//! Tests of solving while the user changes knobs.
 
 use super::support::{Bench, real_plan, real_run};
 use crate::app::action::{Action, Command, Fact, Heard};
@@ -430,7 +430,8 @@ fn a_model_is_written_with_its_method_in_the_name() {
     assert_eq!(job.settings[0].to_string(), format!("method={}", method.name));
 }
 
-/// The brackets of a pane can move what is chosen in another one, and stop at its ends.
+/// The bracket keys of a pane can change the item that is chosen in another pane; they stop at the first and the last
+/// item.
 #[test]
 fn brackets_step_through_the_choice_of_another_pane() {
     let mut bench = Bench::open();

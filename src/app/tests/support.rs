@@ -1,4 +1,4 @@
-//! A workbench on a small scenario, and short words for driving it.
+//! A workbench with a small scenario, and short functions that send input to the workbench.
 
 use crate::app::action::{Action, Fact, Heard, Opened, SessionView, Submitted};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
@@ -26,7 +26,7 @@ pub fn scenario() -> AnyScenario {
     lightbay_engines::preset("tiny4").unwrap()
 }
 
-/// A workbench and its time.
+/// A workbench and its clock.
 pub struct Bench {
     pub app: App,
     pub now: Instant,
@@ -35,7 +35,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// On the start screen.
+    /// Creates a workbench that shows the start screen.
     pub fn start() -> Self {
         let now = Instant::now();
         let look = Look::new(Palette::Mono, ColorDepth::None, Background::Dark, GlyphSet::Ascii, true);
@@ -53,12 +53,12 @@ impl Bench {
         bench
     }
 
-    /// With a scenario open.
+    /// Creates a workbench with an open scenario.
     pub fn open() -> Self {
         Self::open_with(|_| PANES)
     }
 
-    /// With a scenario open, of a kind with these panes.
+    /// Creates a workbench with an open scenario whose kind has the panes `panes`.
     pub fn open_with(panes: PaneTable) -> Self {
         let mut bench = Self::start();
         bench.app.options.panes = panes;
@@ -84,7 +84,7 @@ impl Bench {
         self.act(Action::Fact(fact))
     }
 
-    /// Types keys as they are written in the table.
+    /// Presses keys, which are written as in the action table.
     pub fn keys(&mut self, text: &str) -> &mut Self {
         let mut effects = Vec::new();
         for key in sequence(text).unwrap() {
@@ -108,7 +108,7 @@ impl Bench {
         self.act(Action::Tick)
     }
 
-    /// The request among the last effects.
+    /// Returns the request to start a run among the last effects.
     pub fn request(&self) -> &RunRequest {
         self.effects
             .iter()
@@ -119,7 +119,7 @@ impl Bench {
             .expect("a run was started")
     }
 
-    /// Answers a request as the runtime does, and returns the number of the run.
+    /// Accepts the last request to start a run, as the runtime does, and returns the number of the run.
     pub fn accept(&mut self, queued: bool) -> RunId {
         let request = self.request().clone();
         let run = RunId(self.next_run);
@@ -135,7 +135,7 @@ impl Bench {
         run
     }
 
-    /// Lets a run say something.
+    /// Passes an event of a run to the state.
     pub fn say(
         &mut self,
         run: RunId,
@@ -148,7 +148,8 @@ impl Bench {
         self.fact(Fact::Event(Heard::new(event, plan)))
     }
 
-    /// Replays a real run of a method on the scenario under the number `run`; its plans count from `first_plan`.
+    /// Replays the events of a real run of a method as the run with the number `run`. The numbers of the plans begin
+    /// with `first_plan`.
     pub fn replay(&mut self, run: RunId, method: &str, first_plan: u64) -> u64 {
         let mut number = first_plan;
         for event in real_run(method) {
@@ -169,7 +170,7 @@ impl Bench {
         self.app.log.last().map_or("", |entry| entry.text.as_str())
     }
 
-    /// Pretends that a frame showed an editable pane 3 with two cells.
+    /// Passes the result of a frame to the state; in this frame, pane 3 shows two entries that can be edited.
     pub fn draw_ports(&mut self) {
         let editing = CellEditing {
             method: "simulate",
@@ -192,7 +193,7 @@ impl Bench {
     }
 }
 
-/// Everything a quick method says on the scenario, run once for all tests.
+/// Returns all events of a quick method on the scenario; the method runs only once for all tests.
 pub fn real_run(method: &str) -> Vec<Event> {
     static RUNS: OnceLock<std::sync::Mutex<std::collections::BTreeMap<String, Vec<Event>>>> = OnceLock::new();
     let runs = RUNS.get_or_init(std::sync::Mutex::default);
@@ -209,7 +210,7 @@ pub fn real_run(method: &str) -> Vec<Event> {
         .clone()
 }
 
-/// The final plan of a quick method.
+/// Returns the final plan of a quick method.
 pub fn real_plan(method: &str) -> SharedPlan {
     real_run(method)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Sweeps: suggested, started, stopped, taken over, forgotten.
+//! Tests of sweeps: suggested values, start, stop, setting the knob to a point, and removal.
 
 use super::support::Bench;
 use crate::app::action::{Action, Command, Fact};
@@ -58,7 +58,7 @@ fn sweep(bench: &mut Bench, text: &str) -> SweepRequest {
     request(bench)
 }
 
-/// A sweep with all its points, drawn.
+/// Returns a workbench that has drawn a sweep with all points, and the request of the sweep.
 fn swept(text: &str) -> (Bench, SweepRequest) {
     let mut bench = open();
     let request = sweep(&mut bench, text);

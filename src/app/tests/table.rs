@@ -1,4 +1,4 @@
-//! The action table: complete, described, without conflicts, reachable.
+//! Tests of the action table: every command has an entry, a description, and keys that conflict with no other keys.
 
 use super::support::Bench;
 use crate::app::key::{Key, sequence};
