@@ -1,4 +1,5 @@
-//! The house rules that a compiler does not check: which crate may know which, and what source files may contain.
+//! Rules of this repository that the compiler does not check: the dependencies between crates, and the content of
+//! source files.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -13,7 +14,8 @@ mod terms;
 #[path = "architecture/unused.rs"]
 mod unused;
 
-/// Returns the crates of ours that each crate may name. Arrows point down only.
+/// Returns, for each crate of this workspace, the workspace crates that it may use. Every crate may use only crates of
+/// lower layers.
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let engines =
         ["lightbay-training", "lightbay-tpu", "lightbay-crossconnect", "lightbay-collective", "lightbay-moe"];
@@ -39,7 +41,8 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     allowed
 }
 
-/// Packages that must stay out of everything below the program, at any depth.
+/// External packages that only the program itself may use; the other crates must not depend on them, directly or
+/// indirectly.
 const SHELL_ONLY: [&str; 9] = [
     "tokio",
     "crossterm",
@@ -78,7 +81,7 @@ fn list<'v>(value: &'v Value, key: &str) -> &'v Vec<Value> {
     value[key].as_array().unwrap()
 }
 
-/// Our own packages: name and folder.
+/// Returns the name and the folder of every package of this workspace.
 fn members(metadata: &Value) -> BTreeMap<String, PathBuf> {
     let ids: BTreeSet<&str> =
         list(metadata, "workspace_members").iter().map(|id| id.as_str().unwrap()).collect();
@@ -149,7 +152,7 @@ fn terminal_and_async_packages_stay_in_the_program() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Every source file of ours with its content.
+/// Returns every source file of this repository with its content.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut open: Vec<PathBuf> = ["src", "widgets", "engines", "sessions", "tests", "benches"]
@@ -216,7 +219,7 @@ fn every_crate_but_the_solver_forbids_unsafe_code() {
     assert_eq!(allowed, [Path::new("src/start.rs")]);
 }
 
-/// Lines of code outside tests and comments.
+/// Iterates over the lines of code outside tests and comments.
 fn code(content: &str) -> impl Iterator<Item = &str> {
     content
         .lines()
@@ -252,12 +255,13 @@ fn engines_know_no_paths_clocks_processes_or_environment() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Crates and names that the checker of an engine may use beside scenario and plan types and what all engines share.
+/// Rules for the checker of an engine: the crates and names that it may use in addition to the types of scenarios and
+/// plans and to the code that all engines share.
 struct Checker {
     engine: &'static str,
     /// Crates.
     crates: &'static [&'static str],
-    /// Methods of scenario and plan types that lead back to the algorithms.
+    /// Methods of scenario and plan types that call the search algorithms, so the checker must not use them.
     forbidden: &'static [&'static str],
 }
 
@@ -289,7 +293,7 @@ const CHECKERS: [Checker; 5] = [
     },
 ];
 
-/// First path segment after every occurrence of `prefix`.
+/// Returns the first path segment after every occurrence of `prefix`.
 fn named_after<'a>(line: &'a str, prefix: &str) -> Vec<&'a str> {
     let end = |rest: &str| rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     line.match_indices(prefix)
@@ -351,7 +355,7 @@ fn checkers_use_none_of_the_solving_code() {
     assert!(CHECKERS.iter().all(|checker| read.contains_key(checker.engine)), "{read:?}");
 }
 
-/// Rooms of one engine, with the rooms that their code names.
+/// Returns the top-level modules of one engine, each with the top-level modules that its code names.
 fn rooms(engine: &str) -> BTreeMap<String, BTreeSet<String>> {
     let folder = Path::new("engines").join(engine).join("src");
     let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -391,8 +395,8 @@ fn rooms_of_an_engine_form_no_circle_of_imports() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Type names that three modules or more may define: parts of data structures that are read with their module, arguments
-/// of commands, and what every checker has for itself.
+/// Type names that three or more modules may define: parts of data structures whose name is used together with the
+/// module, arguments of commands, and types that every checker defines for itself.
 const COMMON_NAMES: [&str; 22] = [
     "Arguments",
     "Builder",
@@ -418,7 +422,7 @@ const COMMON_NAMES: [&str; 22] = [
     "Tree",
 ];
 
-/// The type that a line defines.
+/// Returns the name of the type that a line defines.
 fn defined(line: &str) -> Option<&str> {
     if line.starts_with(char::is_whitespace) {
         return None;
@@ -433,7 +437,7 @@ fn defined(line: &str) -> Option<&str> {
     Some(&name[..name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len())])
 }
 
-/// Type names below the folders, each with the files that define it.
+/// Returns the type names in the source files of the folders, each with the files that define it.
 fn type_names(folders: &[PathBuf]) -> BTreeMap<String, Vec<String>> {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, content) in sources().iter().filter(|(path, _)| !is_test(path)) {
@@ -480,22 +484,22 @@ fn only_sessions_write_files() {
 /// The file with the list of kinds.
 const KINDS: &str = "engines/src/kinds.rs";
 
-/// Files outside the rooms of a kind that may name kinds, with the reason.
+/// Files outside the modules of a kind that may name kinds, with the reason.
 const NAMING_KINDS: [(&str, &str); 3] = [
     (KINDS, "the list of kinds"),
     ("engines/src/formats/laid.rs", "formats of switches for plans of any kind whose circuits have places"),
     ("src/view/present.rs", "the list of the screens that kinds draw themselves"),
 ];
 
-/// A kind as the list names it.
+/// The names of a kind in the list of kinds.
 struct KindName {
-    /// Variant of `AnyScenario` and `AnyPlan`.
+    /// Name of the variant of `AnyScenario` and `AnyPlan`.
     variant: String,
-    /// Name in files, which is that of its module too.
+    /// Name in files, which is also the name of the module.
     name: String,
 }
 
-/// The kinds of the list, each a line such as `Tpu = lightbay_tpu as tpu;`.
+/// Reads the kinds from the list of kinds, in which each kind is a line such as `Tpu = lightbay_tpu as tpu;`.
 fn kinds() -> Vec<KindName> {
     let list = fs::read_to_string(root().join(KINDS)).unwrap();
     let of = |line: &str| {
@@ -506,13 +510,13 @@ fn kinds() -> Vec<KindName> {
     list.lines().filter_map(of).collect()
 }
 
-/// Returns `true` if `line` has `word` with nothing of a name before it.
+/// Returns `true` if `line` contains `word`, and the character before `word` cannot belong to a name.
 fn has_word(line: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| !line[..at].ends_with(part))
 }
 
-/// Returns `true` if a line of code names a kind: its crate, its module, its variant, its name in files.
+/// Returns `true` if a line of code contains the crate, the module, the variant or the name in files of a kind.
 fn names_kind(line: &str, kind: &KindName) -> bool {
     let KindName { variant, name } = kind;
     [format!("lightbay_{name}"), format!("{name}::"), format!("mod {name};")]

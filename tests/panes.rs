@@ -1,4 +1,5 @@
-//! Every pane shows the values of the plan or run it is about: two different ones each, with colour and without.
+//! Tests that every pane shows the values of its plan or run: each pane is tested with two different plans or runs,
+//! with and without colour.
 //!
 //! Expected values are taken from the plan's JSON and from the events of its run, never from what the view computed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
@@ -22,7 +23,7 @@ const STYLES: [Style; 3] = [Style::Colour, Style::NoColour, Style::Ascii];
 const WIDTH: u16 = 160;
 const HEIGHT: u16 = 50;
 
-/// A workbench with the plans of three methods, and the JSON of two that differ.
+/// Returns a workbench with the plans of three methods, and the JSON of two different plans.
 fn bench(style: Style) -> (Bench, [(u64, Value); 2]) {
     let mut bench = Bench::solved("small", style);
     let json = |method: &str| {
@@ -36,7 +37,7 @@ fn bench(style: Style) -> (Bench, [(u64, Value); 2]) {
     (bench, plans)
 }
 
-/// The screen with one pane on it, showing a plan.
+/// Returns the screen on which one pane shows a plan.
 fn zoomed(bench: &mut Bench, pane: u8, plan: u64) -> String {
     bench.run(Command::ShowPlan(plan));
     bench.run(Command::Focus(PaneId::Kind(pane)));
@@ -44,7 +45,7 @@ fn zoomed(bench: &mut Bench, pane: u8, plan: u64) -> String {
     bench.screen(&format!("pane-{pane}-{plan}"), WIDTH, HEIGHT)
 }
 
-/// The first line that contains a text.
+/// Returns the first line that contains a text.
 fn line<'a>(screen: &'a str, text: &str) -> &'a str {
     screen.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no '{text}' in\n{screen}"))
 }
@@ -57,7 +58,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// Links of the preset as the pane names them: three pipeline links, four rings.
+/// Returns the names of the links of the preset in the pane: three pipeline links and four rings.
 fn links(style: Style) -> [String; 7] {
     let dash = if style == Style::Ascii { "-" } else { "–" };
     ["p0 p1 pp", "p1 p2 pp", "p2 p3 pp", "p0 ring dp", "p1 ring dp", "p2 ring dp", "p3 ring dp"]
@@ -85,7 +86,7 @@ fn the_graph_shows_how_long_each_task_takes() {
     }
 }
 
-/// Distinct event times of a plan, as its JSON has them.
+/// Returns the distinct event times in the JSON of a plan.
 fn events(json: &Value) -> Vec<f64> {
     let mut times = Vec::new();
     for task in json["result"]["tasks"].as_array().unwrap() {
@@ -97,7 +98,8 @@ fn events(json: &Value) -> Vec<f64> {
     times
 }
 
-/// Rate of a task in NICs over an interval, as the segments of the JSON have it; `None` if it is not active.
+/// Returns the rate of a task in an interval, in units of the rate of a NIC, from the segments of the JSON; `None` if
+/// the task is not active.
 fn nics(json: &Value, task: usize, interval: (f64, f64)) -> Option<f64> {
     let rate = number(&json["scenario"]["job"]["run"]["bandwidth_gbps"]) * 1.25e8;
     let middle = f64::midpoint(interval.0, interval.1);
@@ -345,7 +347,7 @@ fn the_integer_program_tells_its_model_its_process_and_its_log() {
     has(&screen, run.lines.back().unwrap().text.trim());
 }
 
-/// The title line of the pane with the focus.
+/// Returns the title line of the pane with the focus.
 fn title(screen: &str) -> &str {
     screen.lines().find(|line| line.trim_start().starts_with(['═', '='])).unwrap()
 }
@@ -417,7 +419,7 @@ fn contention_counts_the_flows_that_are_active_together() {
     }
 }
 
-/// Flows of a gradient of the preset between two ring neighbours: half of the GPUs of a stage.
+/// Returns the number of flows of a gradient between two neighbours of a ring: half of the GPUs of a stage.
 fn flows(json: &Value) -> usize {
     json["scenario"]["job"]["run"]["tp"].as_u64().unwrap() as usize / 2
 }

@@ -1,4 +1,5 @@
-//! Saved work of the whole program: killed at any moment, left without its terminal, opened again, opened twice.
+//! Tests of the saved work of the whole program: after a kill at any time, after the loss of the terminal, when opened
+//! again, and when opened twice.
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
@@ -16,13 +17,13 @@ use lightbay_core::param::{ParamValue, Params};
 use lightbay_sessions::Store;
 use pty::{Place, sessions_of};
 
-/// A date; which one does not matter.
+/// Any date.
 const DATE: &str = "2026-01-01T00:00:00Z";
 
-/// The session of [`endless`].
+/// Name of the session that [`endless`] makes.
 const SESSION: &str = "deepseek_671b";
 
-/// Makes a session in which nothing was solved yet and whose search does not end by itself while a test lasts.
+/// Makes a session without runs, for a scenario whose search takes longer than any test.
 fn endless(place: &Place) {
     let scenario = lightbay_engines::preset(SESSION).unwrap();
     let store = Store::at(sessions_of(place));

@@ -1,4 +1,4 @@
-//! Whole screens at every size the layout has to hold, with and without colour, with and without Unicode.
+//! Tests of whole screens at all sizes of the layout, with and without colour, and with and without Unicode.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "screens/collectives.rs"]
@@ -42,7 +42,7 @@ use fixture::{Bench, Style, recent};
 use insta::assert_snapshot;
 use lightbay::app::action::Fact;
 
-/// The sizes at which something changes, and some between.
+/// The sizes at which the layout changes, and some sizes between them.
 const SIZES: [(u16, u16); 9] =
     [(20, 5), (59, 15), (60, 16), (80, 24), (100, 30), (120, 40), (160, 45), (200, 60), (320, 90)];
 

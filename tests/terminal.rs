@@ -1,4 +1,4 @@
-//! The whole program in a pseudo-terminal: what a person types and sees, and what becomes of the terminal.
+//! Tests of the whole program in a pseudo-terminal: input, screen, and the state of the terminal afterwards.
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
@@ -20,21 +20,21 @@ mod solving;
 
 use pty::{Place, Terminal};
 
-/// Opens a built-in scenario and waits until it is there.
+/// Opens a built-in scenario and waits until it is on the screen.
 fn opened(place: &Place, preset: &str) -> Terminal {
     let terminal = place.open(&[&format!("preset:{preset}")]);
     terminal.until_shown(&[&format!("{preset} is open")]);
     terminal
 }
 
-/// Opens a scenario with a search that does not end by itself while a test lasts, and waits for its first plans.
+/// Opens a scenario with a search that takes longer than any test, and waits for the first plans.
 fn searching(place: &Place) -> Terminal {
     let mut terminal = opened(place, "deepseek_671b");
     search(&mut terminal);
     terminal
 }
 
-/// Starts a search that does not end by itself.
+/// Starts a search that takes longer than any test.
 fn search_by(terminal: &mut Terminal, method: &str) {
     terminal.command(&format!("choose_method {method}"));
     for setting in ["generations=1000000", "stall_generations=1000000", "population=2000"] {
@@ -43,7 +43,7 @@ fn search_by(terminal: &mut Terminal, method: &str) {
     terminal.keys("r");
 }
 
-/// The same, and waits until it has a plan and breeds.
+/// Starts such a search, and waits until it has a plan and the genetic algorithm is running.
 fn search(terminal: &mut Terminal) {
     search_by(terminal, "delta-fast");
     terminal.until("a search with a plan", |view| {

@@ -1,9 +1,9 @@
-//! One term per thing: words that messages, screens and documents no longer use, with the term of the field.
+//! Checks that messages, screens and documents use one term for each thing, and not the retired words.
 
 use super::{code, is_test, root, sources};
 use std::fs;
 
-/// The word that was used, and the term in its place.
+/// Retired words, each with the term that replaces it.
 const RETIRED: [(&str, &str); 25] = [
     ("as usual", "default"),
     ("asked for", "requested, required"),
@@ -32,7 +32,7 @@ const RETIRED: [(&str, &str); 25] = [
     ("word of the screens", "term"),
 ];
 
-/// Returns what is wrong with the lines of a text.
+/// Returns a message for each retired word in the lines of a text.
 fn retired<'t>(place: &str, lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     let words = |line: &str| {
         let line = line.to_lowercase();

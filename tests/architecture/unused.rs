@@ -1,12 +1,12 @@
-//! What a compiler does not count as unused: packages that a manifest declares and no line names, public functions
-//! that only tests call.
+//! Checks for unused parts that the compiler does not report: packages that a manifest declares and no line names, and
+//! public functions that only tests call.
 
 use super::{is_test, list, members, metadata, root, sources, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every source file below the folders.
+/// Returns every source file in the folders and their subfolders.
 fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = folders.to_vec();
@@ -20,12 +20,12 @@ fn files(folders: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// Every identifier of a line.
+/// Iterates over the identifiers of a line.
 fn identifiers(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// Whether a file below the folders names a package outside comments.
+/// Returns `true` if a source file in the folders names a package outside comments.
 fn names(folders: &[PathBuf], package: &str) -> bool {
     files(folders).iter().any(|path| {
         let content = fs::read_to_string(path).unwrap();
@@ -84,10 +84,10 @@ fn every_shared_version_belongs_to_a_declared_package() {
     assert_eq!(shared.difference(&declared).collect::<Vec<_>>(), Vec::<&&str>::new());
 }
 
-/// Public functions that only tests and examples call, with the reason that they stay.
+/// Public functions that only tests and examples may call, with the reason for each.
 const FOR_TESTS: [(&str, &str); 1] = [("with_glyphs", "tests draw widgets in every set of characters")];
 
-/// Lines outside comments and outside items that are compiled for tests only, and the modules among those items.
+/// Returns the lines outside comments and outside test-only items, and the names of the test-only modules.
 fn production(content: &str) -> (Vec<&str>, Vec<&str>) {
     let (mut kept, mut modules) = (Vec::new(), Vec::new());
     // The indentation of the item that is left out: of one that is announced, or of one that began.
@@ -119,7 +119,7 @@ fn production(content: &str) -> (Vec<&str>, Vec<&str>) {
     (kept, modules)
 }
 
-/// The function that a line defines, and whether it is public.
+/// Returns the name of the function that a line defines, and `true` if the function is public.
 fn function(line: &str) -> Option<(&str, bool)> {
     let line = line.trim_start();
     let (head, rest) = line.split_once("fn ")?;

@@ -1,4 +1,5 @@
-//! Drawing the workbench: every cell of a frame, at three sizes, with the same plan and with another one each time.
+//! Measures the time to draw a frame of the workbench, at three sizes, with the same plan in all frames and with
+//! another plan in each frame.
 #![allow(missing_docs, reason = "criterion's macros make items without documentation")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a benchmark fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! The workbench as a person meets it: how soon it is there, how soon it answers, what it sends and holds.
+//! Measures the workbench as a user sees it: start time, response time, bytes written to the terminal, and memory.
 //!
 //! Runs the program in a pseudo-terminal; `figure:` lines become rows of docs/figures.md.
 #![allow(
@@ -16,13 +16,13 @@ use std::fmt::Display;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Number of times that quick things are repeated.
+/// Number of repetitions of short measurements.
 const STARTS: usize = 20;
 
-/// Keys pressed for each distribution.
+/// Number of keys that are pressed to measure each distribution of response times.
 const KEYS: usize = 200;
 
-/// Time that the bytes of a solve are counted for.
+/// Time for which the bytes written during a solve are counted.
 const LISTEN: Duration = Duration::from_secs(5);
 
 fn figure(name: &str, value: impl Display) {
@@ -35,19 +35,20 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Median and 99th percentile.
+/// Returns the median and the 99th percentile as text.
 fn spread(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let at = |share: f64| ms(times[((times.len() - 1) as f64 * share).round() as usize]);
     format!("{:.1} ms, {:.1} ms", at(0.5), at(0.99))
 }
 
-/// The number of the pane whose tab is chosen.
+/// Returns the number of the pane whose tab is chosen.
 fn chosen(view: &View) -> Option<char> {
     view.rows.get(1)?.split('[').nth(1)?.chars().next()
 }
 
-/// Starts with a stream of finished frames: which pane was chosen, and when the last byte of the frame came.
+/// Starts the program. The receiver gets, for each finished frame, the number of the chosen pane and the time of the
+/// last byte of the frame.
 fn watched(opening: Opening) -> (Terminal, Receiver<(char, Instant)>) {
     let (sender, frames) = channel();
     let watch = move |view: &View, at: Instant| {
@@ -59,7 +60,7 @@ fn watched(opening: Opening) -> (Terminal, Receiver<(char, Instant)>) {
     (opening.watch(watch).start(), frames)
 }
 
-/// Time from a key to the end of the frame that answers it.
+/// Measures the time from the press of a key to the end of the frame that shows its effect.
 fn key_to_frame(terminal: &mut Terminal, frames: &Receiver<(char, Instant)>) -> String {
     let times = (0..KEYS).map(|press| {
         let pane = if press % 2 == 0 { '2' } else { '3' };

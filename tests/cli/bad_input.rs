@@ -1,4 +1,4 @@
-//! Input that is wrong in every way: a message with file, field, value and remedy, exit code 2, nothing written.
+//! Tests of invalid input: the message has file, field, value and remedy, the exit code is 2, and nothing is written.
 
 use super::support::Place;
 use std::fs;
@@ -8,7 +8,7 @@ fn inputs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs")
 }
 
-/// Every scenario file in `inputs/bad` with what its report has to say.
+/// Every scenario file in `inputs/bad`, with the texts that the error message must contain.
 const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     (
         "cycle.json",

@@ -1,4 +1,4 @@
-//! Small files that stand for something huge: every one is refused with its numbers, within a gibibyte of memory.
+//! Tests of small files that describe huge data: each file is refused with its sizes, within 1 GiB of memory.
 
 use crate::support::{PROGRAM, Place, Ran};
 use flate2::Compression;
@@ -6,7 +6,7 @@ use flate2::write::GzEncoder;
 use std::io::Write as _;
 use std::process::Stdio;
 
-/// Most memory that an input under 1 MB may take, kilobytes.
+/// Maximum memory that the program may use for an input of less than 1 MB, kB.
 const MEMORY_KB: u32 = 1 << 20;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -15,7 +15,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// `start`, then about `megabytes` of `unit`, compressed member by member.
+/// Returns a gzip file that contains `start` and then about `megabytes` MB of repeated `unit`, as several gzip members.
 fn flood(start: &str, unit: &str, megabytes: usize) -> Vec<u8> {
     let mut file = gzip(start.as_bytes());
     let piece = gzip(unit.repeat((1 << 20) / unit.len()).as_bytes());
@@ -26,7 +26,7 @@ fn flood(start: &str, unit: &str, megabytes: usize) -> Vec<u8> {
     file
 }
 
-/// Runs the program with the data that it may allocate limited.
+/// Runs the program with a limit on the memory that it may allocate.
 fn limited(place: &Place, arguments: &[&str]) -> Ran {
     let mut command = place.command(arguments);
     let program = std::process::Command::new("sh");
@@ -80,7 +80,7 @@ fn compressed_floods_are_no_scenarios() {
     refused(&place, &["export", "wide.json.gz", "--to", "instance"], &["MiB of memory"]);
 }
 
-/// Every importer reads what it is given through the same limits: text by its bytes, JSON by the stored file.
+/// All importers apply the same limits: on the bytes of a text, and on the size of the file for JSON.
 #[test]
 fn compressed_floods_are_no_imports() {
     const TABLE: &str = "layer,expert,count\n";

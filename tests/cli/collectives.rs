@@ -1,4 +1,5 @@
-//! Collectives from outside: a machine is read, a schedule goes back to its executor, wrong input is named.
+//! Tests of kind `collective` on the command line: import of a machine, export of a schedule, and messages about
+//! invalid input.
 
 use super::support::Place;
 use serde_json::{Value, json};
@@ -147,7 +148,7 @@ fn wrong_scenarios_are_refused_with_field_value_and_what_is_valid() {
     }
 }
 
-/// `new collective --set from=PLAN`, solved and checked.
+/// Makes a scenario with `new collective --set from=PLAN`, solves it, and checks the plan.
 fn carried(place: &Place, plan: &str, settings: &[&str]) -> Value {
     let from = format!("from={plan}");
     let mut all = vec!["new", "collective", "--set", &from];

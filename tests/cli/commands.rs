@@ -1,4 +1,4 @@
-//! Tests of what every command prints, and that it ends with the right code.
+//! Tests of the output and the exit code of every command.
 
 use super::support::Place;
 use lightbay_sessions::{Overwrite, Store, atomic_write};

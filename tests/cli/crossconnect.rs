@@ -1,10 +1,11 @@
-//! Cross-connects from outside: solve, check, show, compare, export, scenarios made from plans, and input that is wrong.
+//! Tests of kind `crossconnect` on the command line: solve, check, show, compare, export, scenarios made from plans,
+//! and invalid input.
 
 use super::support::Place;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Limits that end a run soon.
+/// Arguments that end a run early.
 const SHORT: &[&str] = &["--time-limit", "2s"];
 
 fn solve(place: &Place, arguments: &[&str], name: &str) -> Value {
@@ -13,7 +14,7 @@ fn solve(place: &Place, arguments: &[&str], name: &str) -> Value {
     place.json(name)
 }
 
-/// Circuits of a plan port by port: those that are set before it (`add` left out) or after it (`remove` left out).
+/// Returns the circuits with their ports: before the change if `without` is `add`, after the change if it is `remove`.
 fn state(plan: &Value, without: &str) -> BTreeSet<[u64; 5]> {
     let mut found = BTreeSet::new();
     for ocs in plan["result"]["ocs"].as_array().unwrap() {
@@ -138,7 +139,8 @@ fn a_change_is_made_in_batches_that_keep_the_limits() {
     place.run(&["show", "gentle.json"]).done().prints(&["2 circuits dark in a batch", "worst pod"]);
 }
 
-/// From a training job to switches, and from its next plan to the difference.
+/// A plan of a training job is converted to circuits of switches; for the next plan of the job, only the difference is
+/// changed.
 #[test]
 fn training_plans_are_laid_on_switches_one_after_the_other() {
     let place = Place::new();
@@ -278,7 +280,8 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
     );
 }
 
-/// A pod of cubes goes to its 48 switches and to the files of every vendor with every circuit where it was designed.
+/// The circuits of a TPU pod stay at the ports of the design in the scenario of its 48 switches and in the files of
+/// every vendor.
 #[test]
 fn a_pod_is_carried_to_its_switches_port_by_port() {
     let place = Place::new();
@@ -336,7 +339,7 @@ fn a_pod_is_carried_to_its_switches_port_by_port() {
     place.run(&["check", "cut.json"]).done().prints(&["0 violations"]);
 }
 
-/// A full hall that loses a switch keeps what the others can carry.
+/// If a switch of a fully used fabric fails, the plan keeps as many circuits as the other switches can carry.
 #[test]
 fn a_failed_switch_leaves_the_best_of_the_rest() {
     let place = Place::new();
@@ -379,8 +382,8 @@ fn a_failed_switch_leaves_the_best_of_the_rest() {
     place.run(&["check", "single.json"]).done().prints(&["0 violations", "no plan sets more"]);
 }
 
-/// A pair of pods whose only circuit moves to ports in use is cut off meanwhile; that is said where the plan is made and
-/// shown.
+/// If the only circuit of a pair of pods moves to ports in use, the pair is disconnected for a while; `solve` and
+/// `show` report this.
 #[test]
 fn pairs_that_a_change_cuts_off_are_said() {
     let place = Place::new();

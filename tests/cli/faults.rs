@@ -1,10 +1,10 @@
-//! Disks that refuse and processes that were killed: nothing is lost, nothing is left lying about.
+//! Tests of write errors and killed processes: no plan is lost, and no temporary files remain.
 
 use super::support::{Place, Ran};
 use std::fs;
 use std::process::Command;
 
-/// Runs the program with a limit of `blocks` on the size of the files it writes.
+/// Runs the program with a limit of `blocks` blocks on the size of written files.
 fn limited(place: &Place, blocks: u32, arguments: &[&str]) -> Ran {
     let program = place.command(arguments);
     let mut shell = Command::new("/bin/sh");

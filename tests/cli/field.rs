@@ -1,10 +1,10 @@
-//! Files of this field are imported one by one: those of the tests, or of the folder that the variable names. Each is read,
-//! or told by what it is with what to do next.
+//! Imports files of other tools one by one, from the tests or from the folder that the environment variable names. Each
+//! file is imported, or the message names its format and the next step.
 
 use crate::support::Place;
 use std::path::{Path, PathBuf};
 
-/// Folder with files of other tools.
+/// Environment variable that names a folder with files of other tools.
 const FOLDER: &str = "LIGHTBAY_FIELD_FILES";
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

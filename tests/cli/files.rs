@@ -1,4 +1,4 @@
-//! Tests of the files that results go to: overwritten, compressed, piped and refused.
+//! Tests of the files to which results are written: overwriting, compression, pipes and refused targets.
 
 use super::support::Place;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Tests of the words of the program to somebody who does not know it yet.
+//! Tests of the help texts and messages that a new user sees first.
 
 use crate::models;
 use crate::support::Place;

@@ -1,4 +1,5 @@
-//! Halls of one's own: from tables to a plan whose every file speaks the numbers and names of the panels, and run sheets.
+//! Tests of fabrics described by tables of the user: all files of the plan use the port numbers and names of the user's
+//! panels; and tests of run sheets.
 
 use super::support::Place;
 use std::path::Path;
@@ -8,7 +9,8 @@ fn resource(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// Three leaves on two switches; a circuit of the second port of leaf-b and of leaf-c on ocs-east is wanted among others.
+/// Writes the files of a fabric of three leaves on two switches. One of the target circuits connects the second ports
+/// of leaf-b and leaf-c on ocs-east.
 fn hall() -> Place {
     let place = Place::new();
     place.write("cables.csv", resource("cables.csv"));
@@ -23,7 +25,7 @@ fn hall() -> Place {
     place
 }
 
-/// The commands of the files of a folder whose names have a part and no other.
+/// Returns the commands in the files of a folder whose names contain `with` and do not contain `without`.
 fn commands(place: &Place, folder: &str, with: &str, without: &str) -> Vec<String> {
     let mut files: Vec<_> =
         std::fs::read_dir(place.path(folder)).unwrap().map(|file| file.unwrap().path()).collect();
@@ -81,7 +83,7 @@ fn parameters_speak_of_ports_by_their_numbers_and_of_pods_by_name() {
     assert_eq!(scenario()["failed_ports"].as_array().unwrap().len(), 4);
 }
 
-/// A change in steps: what stands on the switches says how far it is.
+/// The progress of a change in several steps is derived from the circuits that the switches report.
 #[test]
 fn progress_is_told_from_what_the_switches_say() {
     let place = Place::new();
@@ -172,7 +174,8 @@ fn the_list_of_cables_of_a_published_fabric_is_a_hall() {
     );
 }
 
-/// A design of a pod gets commands without another scenario, against what is installed if a plan says it.
+/// A designed pod is exported as switch commands without a second scenario; if a plan gives the installed circuits,
+/// only the differences are written.
 #[test]
 fn designs_of_pods_and_layers_of_regions_get_commands() {
     let place = Place::new();

@@ -1,8 +1,9 @@
-//! The second process of runs whose solver cannot be stopped: none is left, however the program ends.
+//! Tests of the solver process, which runs solvers that cannot be stopped: no solver process remains, however the
+//! program ends.
 
 use super::support::Place;
 
-/// The argument with which the program starts itself.
+/// The argument with which the program starts itself as a solver process.
 const HIDDEN: &str = "__solve-in-helper";
 
 #[test]
@@ -27,7 +28,7 @@ mod linux {
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
-    /// An integer program that nobody solves while a test lasts.
+    /// Arguments that solve an integer program which takes longer than any test.
     const LONG: [&str; 12] = [
         "solve",
         "preset:megatron_177b",
@@ -43,10 +44,10 @@ mod linux {
         "--threads=1",
     ];
 
-    /// Longest that any test waits for anything.
+    /// Maximum time that a test waits for an event.
     const PATIENCE: Duration = Duration::from_mins(1);
 
-    /// Number of the process that started a process, and the letter for its state.
+    /// Returns the number of the parent of a process, and the letter for the state of the process.
     fn parent_and_state(id: u32) -> Option<(u32, char)> {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         let mut words = stat[stat.rfind(')')? + 2..].split(' ');
@@ -58,7 +59,7 @@ mod linux {
         parent_and_state(id).is_none_or(|(_, state)| state == 'Z')
     }
 
-    /// The living processes that a process has started.
+    /// Returns the live child processes of a process.
     fn helpers(of: u32) -> Vec<u32> {
         std::fs::read_dir("/proc")
             .unwrap()
@@ -78,7 +79,7 @@ mod linux {
         }
     }
 
-    /// Starts the long run and waits until its helper works.
+    /// Starts the long run and waits until its solver process is running.
     fn solving(place: &Place) -> (Child, u32) {
         let mut child = place.spawn(&[&LONG[..], &["-o", "plan.json"]].concat());
         let mut err = BufReader::new(child.stderr.take().unwrap());

@@ -1,9 +1,9 @@
-//! Scenarios without a plan: exit code 4, and a sentence that names the constraints.
+//! Tests of scenarios without a plan: the exit code is 4, and a sentence names the constraints.
 
 use super::support::Place;
 use serde_json::json;
 
-/// Pods 1 and 2 have one A port each, on switch 0, where pod 0 has one B port; its other B port is on switch 1.
+/// Pods 1 and 2 have one A port each, on switch 0. Pod 0 has one B port on switch 0 and one B port on switch 1.
 const HALL: &str = r#"{
     "schema": "lightbay.scenario/1", "kind": "crossconnect", "name": "hall", "pods": 3, "ocs_count": 2,
     "wiring": "two_sided", "ports_a": [[1, 0], [1, 0], [1, 0]], "ports_b": [[1, 1], [0, 0], [0, 0]],

@@ -1,5 +1,5 @@
-//! Machines and schedules as people have them: what is read, what is planned, and floors by hand (bytes that must cross a
-//! cut, divided by its rate).
+//! Tests with machines and schedules of real users: the imported scenario, the plan, and lower bounds computed by hand
+//! (bytes that must cross a cut, divided by the rate of the cut).
 
 use super::support::Place;
 use std::path::Path;
@@ -9,7 +9,7 @@ fn machine(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// A plan by a rule that let hops out of a switch take nothing, whatever their rate: 3 MB into g1 take 300 us at 10 GB/s.
+/// The checker refuses a plan in which hops from a switch take no time: 3 MB into g1 take 300 us at 10 GB/s.
 #[test]
 fn a_plan_that_is_too_fast_for_a_slow_port_is_refused() {
     let place = Place::new();
@@ -27,7 +27,8 @@ fn a_plan_that_is_too_fast_for_a_slow_port_is_refused() {
     }
 }
 
-/// One GPU with 2 of 18 links: the import says so, and the plan waits for it (4 MB at 41.2 GB/s).
+/// One GPU has only 2 of 18 links: the import reports this, and this GPU determines the completion time of the plan (4
+/// MB at 41.2 GB/s).
 #[test]
 fn a_machine_with_a_lame_port_is_told_and_waited_for() {
     let place = Place::new();
@@ -44,7 +45,7 @@ fn a_machine_with_a_lame_port_is_told_and_waited_for() {
     assert!((finish - 4e6 / 41_200.0).abs() < 1e-6, "{finish}");
 }
 
-/// AllGather enters every GPU, or an island of two, with what the others have.
+/// The lower bound of AllGather: the data of all other GPUs must enter every GPU, or every island of two GPUs.
 #[test]
 fn dumps_of_machines_have_the_floors_of_their_links() {
     let place = Place::new();
@@ -82,7 +83,7 @@ fn dumps_of_machines_have_the_floors_of_their_links() {
     }
 }
 
-/// Three GPUs with 50 GB/s and 0.7 us between each two, chunks of 1 MB: 20 us a hop.
+/// Three GPUs with 50 GB/s and 0.7 us between each pair, and chunks of 1 MB: each hop takes 20 us for the transmission.
 #[test]
 fn schedules_in_place_end_after_their_hops() {
     let place = Place::new();
@@ -119,7 +120,7 @@ fn schedules_in_place_end_after_their_hops() {
     ]);
 }
 
-/// NCCL keeps its own number of channels where the field is 0.
+/// If the field for the number of channels is 0, NCCL uses its own number.
 #[test]
 fn hints_for_the_tuner_leave_the_channels_to_nccl() {
     let place = Place::new();

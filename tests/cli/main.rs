@@ -1,4 +1,4 @@
-//! The command line from outside: the program is started, fed, signalled, and judged by what it prints and leaves.
+//! Tests of the command line: they start the program, give it input and signals, and check its output and files.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 

@@ -1,4 +1,4 @@
-//! Models for other solvers: exported, solved elsewhere, and taken back as plans.
+//! Tests of models for other solvers: export, a solution by another solver, and its import as a plan.
 
 use super::support::Place;
 use lightbay_highs::event::NoListener;
@@ -16,7 +16,7 @@ pub(super) fn export(place: &Place, format: &str) {
         .done();
 }
 
-/// Solves a model file, and writes the point as Gurobi would, with another name for some column.
+/// Solves a model file; returns the objective, and the name and value of each column, as in a solution file of Gurobi.
 pub(super) fn solution(place: &Place, format: ModelFormat) -> (f64, Vec<(String, f64)>) {
     let text = place.read(&format!("tiny4.{}", format.extension()));
     let model = read(text.as_bytes(), format).unwrap();
@@ -80,8 +80,8 @@ fn a_model_goes_out_and_its_solution_comes_back_as_a_plan() {
     assert_eq!(document["summary"]["columns_left_out"], 0);
 }
 
-/// Solutions of the LP file as CBC and GLPK write them: the constant of the objective is a column there, and GLPK gives
-/// columns by number.
+/// Solutions of an LP file in the formats of CBC and GLPK: the constant of the objective is a column in them, and GLPK
+/// identifies columns by number.
 #[test]
 fn a_solution_of_an_lp_file_comes_back_without_the_column_of_its_constant() {
     let place = Place::new();
@@ -261,7 +261,7 @@ fn solutions_of_highs_1_16_become_plans() {
     place.run(&["import", "sol", &file, "example.mps.names.json", "-o", "q.json"]).exit(2);
 }
 
-/// Two pods with A ports alone: no circuit joins them, whatever the orientation, so that no model helps.
+/// Two pods have A ports only, so no circuit can connect them in any orientation, and the scenario has no model.
 #[test]
 fn circuits_that_fit_in_no_orientation_have_no_model() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Names from files that try to steer a terminal or another reader: they arrive as text in every format and message.
+//! Tests of names in files that contain control sequences: every format and message shows them as plain text.
 
 use crate::support::Place;
 use lightbay_core::kind::Depth;
@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Escape, its form of one character, text from right to left, a line end, quotes, markup.
+/// Hostile text: an escape sequence with ESC and with its one-character form, right-to-left override, line ends, quotes
+/// and markup.
 const HOSTILE: &str = "=x\u{1b}[2J\u{9b}31m\u{202e}\u{2028}\u{200b}\n\"'`<&>,;|\\\u{7}\u{7f}";
 
 #[track_caller]
@@ -23,7 +24,7 @@ fn harmless(text: &str, what: &str) {
     assert!(!text.lines().any(|line| line.trim_start().starts_with("\"'`<&>")), "{what}: a line is broken");
 }
 
-/// Gives every name of a scenario the hostile text.
+/// Replaces every name in a scenario by the hostile text.
 fn renamed(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -44,7 +45,7 @@ fn renamed(value: &mut Value) {
     }
 }
 
-/// A scenario with hostile names, and a plan for it.
+/// Returns a scenario with hostile names, and a plan for it.
 fn subjects(place: &Place, number: usize, scenario: &str, method: &str) -> (AnyScenario, AnyPlan) {
     let mut tree: Value = serde_json::from_str(scenario).unwrap();
     if tree["kind"] == "crossconnect" {

@@ -1,7 +1,8 @@
-//! The command blocks of the README and of the documents do what they say, and their links lead somewhere.
+//! Tests that the command blocks of the README and the documents print the shown output, and that all links have a
+//! target.
 //!
-//! In a block marked `console`, lines after `$ ` are commands for `sh`; what follows up to the next command is what
-//! they print, with `…` for anything within a line and a line of its own with `...` for any number of lines.
+//! In a block marked `console`, lines after `$ ` are commands for `sh`; the lines up to the next command are the
+//! expected output, in which `…` stands for any text within a line, and a line `...` for any number of lines.
 
 use super::support::{PROGRAM, Place};
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md and everything below docs, by name.
+/// Returns the paths of README.md and of all documents in `docs`, sorted by name.
 fn documents() -> Vec<PathBuf> {
     let mut found = vec![root().join("README.md")];
     let mut open = vec![root().join("docs")];
@@ -82,7 +83,7 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// Runs the commands of a document, one after the other in a place of its own.
+/// Runs the commands of a document one after the other, in a folder that only this document uses.
 fn execute(document: &Path, steps: &[Step]) {
     let place = Place::new();
     // Documents name files of this repository.

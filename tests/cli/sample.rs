@@ -1,5 +1,5 @@
-//! A kind that brings its own file and a line in the list of kinds has every command: solve, check, show, compare, sweep
-//! and export, from what it declares.
+//! Tests that a new kind needs only its own file and a line in the list of kinds: the commands solve, check, show,
+//! compare, sweep and export then work with it.
 
 use crate::support::Place;
 

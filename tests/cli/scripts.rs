@@ -1,4 +1,5 @@
-//! Tests of what scripts rely on: JSON objects with their schemas, flat rows, silence, and flags in any place.
+//! Tests of the features that scripts need: JSON objects with schemas, flat rows, quiet output, and flags in any
+//! position.
 
 use super::support::Place;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Several jobs on one set of pods from outside: solved, checked, shown, compared, exported, and input that is wrong.
+//! Tests of several jobs on one set of pods, on the command line: solve, check, show, compare, export, and invalid
+//! input.
 
 use super::support::Place;
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
-//! Signals while solving: the best plan is written, the exit code says which signal, nothing is lost by a kill.
+//! Tests of signals during a solve: the best plan is written, the exit code names the signal, and a kill loses no plan.
 
 use super::support::{Place, exists};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A search that does not end by itself while a test lasts.
+/// Arguments of a search that takes longer than any test.
 const LONG: [&str; 9] = [
     "solve",
     "preset:deepseek_671b",
@@ -18,7 +18,7 @@ const LONG: [&str; 9] = [
     "--progress=json",
 ];
 
-/// Longest that any test waits for anything.
+/// Maximum time that a test waits for an event.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Starts the long search and waits until it has a checked plan.

@@ -1,4 +1,5 @@
-//! `lightbay solve`: settings, progress, limits, hot start, and the exit code of every ending.
+//! Tests of `lightbay solve`: settings, progress, limits, hot start, and the exit code for every way in which a run
+//! ends.
 
 use super::support::Place;
 use serde_json::Value;
@@ -254,7 +255,7 @@ fn the_scenario_of_a_plan_can_be_solved_again() {
     );
 }
 
-/// The method is chosen for the scenario as the settings make it.
+/// The default method is chosen after the settings have changed the scenario.
 #[test]
 fn settings_decide_which_method_suits() {
     let place = Place::new();
@@ -263,7 +264,7 @@ fn settings_decide_which_method_suits() {
     assert_eq!(place.run(&["solve", "preset:tiny4"]).done().json()["method"], "auto");
 }
 
-/// One replica on pods of its own, by a calculation outside: 5.136996 s.
+/// One replica on pods that no other replica uses; the expected 5.136996 s were calculated independently.
 #[test]
 fn a_model_on_pods_of_ones_own_is_two_commands() {
     let place = Place::new();
@@ -335,7 +336,7 @@ fn pods_of_a_job_come_from_a_table() {
     place.run(&["check", "list.json"]).done().prints(&["0 violations"]);
 }
 
-/// With one stage per pod NICs are shared, but the ports of a pod limit its circuits before they do.
+/// With one stage per pod the transfers share NICs, but the ports of a pod limit the transfers before the NICs do.
 #[test]
 fn circuits_move_where_ports_limit_transfers_before_nics_do() {
     let place = Place::new();

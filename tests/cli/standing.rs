@@ -1,5 +1,5 @@
-//! What is proven of a plan has one set of words, whoever prints it; plans are held against the scenario that was asked
-//! for, and ranked only where they answer one question.
+//! Tests that all commands describe the bounds on a plan in the same words, that plans are compared with the scenario
+//! that the user gave, and that plans are ranked only if they solve the same problem.
 
 use super::support::Place;
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ fn solve(place: &Place, scenario: &str, method: &str, name: &str) -> Value {
     place.json(name)
 }
 
-/// The words of the bound in everything that prints one, for a plan that is verified, claimed, verified in part, and
-/// one without proof.
+/// All outputs describe the bound in the same words: for a verified bound, a claimed bound, a partly verified bound,
+/// and a plan without a bound.
 #[test]
 fn every_printer_says_the_same_of_a_bound() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! A place of its own for every test, and the program started in it.
+//! A separate folder for every test, and functions that run the program in this folder.
 
 use serde_json::Value;
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_lightbay");
 
-/// A folder with a home in it that nobody else uses.
+/// A folder that only one test uses, with a home folder in it.
 pub struct Place {
     folder: TempDir,
 }
@@ -48,7 +48,7 @@ impl Place {
         serde_json::from_str(&self.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names of the files, the home aside.
+    /// Returns the names of the files in the folder, without the home folder.
     pub fn files(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.folder.path())
             .unwrap()
@@ -59,7 +59,7 @@ impl Place {
         names
     }
 
-    /// The program in this place, knowing nothing of the machine it runs on.
+    /// Returns the command that runs the program in this folder, without settings of the user or the machine.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command
@@ -80,7 +80,7 @@ impl Place {
         self.command(arguments).output().unwrap().into()
     }
 
-    /// Runs with something on standard input.
+    /// Runs the program with `input` on standard input.
     pub fn feed(&self, arguments: &[&str], input: &[u8]) -> Ran {
         let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -96,13 +96,13 @@ impl Place {
         self.command(arguments).spawn().unwrap()
     }
 
-    /// A scenario file made by the program itself.
+    /// Writes a scenario file with the program and returns its path.
     pub fn scenario(&self, preset: &str, name: &str) -> PathBuf {
         self.run(&["new", preset, "-o", name]).done();
         self.path(name)
     }
 
-    /// A plan file made by the program itself.
+    /// Writes a plan file with the program and returns its path.
     pub fn plan(&self, preset: &str, method: &str, name: &str) -> PathBuf {
         self.run(&["solve", &format!("preset:{preset}"), "--method", method, "-o", name]).done();
         self.path(name)
@@ -120,7 +120,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// It did what it was asked.
+    /// Asserts that the program ended with exit code 0.
     #[track_caller]
     pub fn done(self) -> Self {
         self.exit(0)
@@ -132,7 +132,7 @@ impl Ran {
         self
     }
 
-    /// Standard error says each of these.
+    /// Asserts that standard error contains each of the texts `parts`.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Self {
         for part in parts {
@@ -141,7 +141,7 @@ impl Ran {
         self
     }
 
-    /// Standard output says each of these.
+    /// Asserts that standard output contains each of the texts `parts`.
     #[track_caller]
     pub fn prints(self, parts: &[&str]) -> Self {
         for part in parts {

@@ -1,14 +1,15 @@
-//! `lightbay sweep`: the table, its parts, what a kill or a signal leaves, and going on.
+//! Tests of `lightbay sweep`: the table, parts of a table, the files after a kill or a signal, and `--resume`.
 
 use super::support::{Place, exists};
 use serde_json::Value;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Longest that any test waits for anything.
+/// Maximum time that a test waits for an event.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A sweep of eight cells in one line, each a good part of a second of work and started from the one before.
+/// Arguments of a sweep of eight cells in one line: each cell takes some tenths of a second and starts from the plan of
+/// the cell before it.
 const LINE: [&str; 9] = [
     "sweep",
     "preset:deepseek_671b",
@@ -21,7 +22,7 @@ const LINE: [&str; 9] = [
     "--threads=1",
 ];
 
-/// The table without the column that depends on the clock.
+/// Returns the lines of the table without the column that depends on the clock.
 fn timeless(table: &str) -> Vec<String> {
     let column = |line: &str| line.split(',').position(|name| name == "elapsed_s");
     let at = table.lines().next().and_then(column).unwrap();

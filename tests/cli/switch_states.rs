@@ -1,10 +1,11 @@
-//! States of switches as they answer: replies that are not whole, ports in use twice, one way without the other, tables that the
-//! switch prints. What is read leads to a plan and to commands for the switch.
+//! Tests of imported switch states: incomplete replies, ports that are used twice, circuits in only one direction, and
+//! tables that the switch prints. An imported state leads to a plan and to commands for the switch.
 
 use super::support::{Place, Ran};
 use std::path::Path;
 
-/// A hall of 4 pods with 2 ports each on one switch: 1 to 8. Wanted is a ring, which 2-3, 4-5, 6-7 and 8-1 make.
+/// Writes the files of a fabric of 4 pods with 2 ports each on one switch (ports 1 to 8). The target is a ring:
+/// circuits 2-3, 4-5, 6-7 and 8-1.
 fn hall() -> Place {
     let place = Place::new();
     place.write("hall.json", given("hall.json"));
@@ -16,12 +17,12 @@ fn given(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// The first lines of a text.
+/// Returns the first `lines` lines of a text.
 fn head(text: &str, lines: usize) -> String {
     text.split_inclusive('\n').take(lines).collect()
 }
 
-/// Imports a state of the hall's switch into `i.json`.
+/// Imports a state of the switch into `i.json`.
 fn import(place: &Place, format: &str, state: &str, more: &[&str]) -> Ran {
     place.write("state", state);
     let asked = ["import", format, "hall.json", "state", "--set", "ocs_ids=0"];
@@ -32,7 +33,7 @@ fn import(place: &Place, format: &str, state: &str, more: &[&str]) -> Ran {
     ran
 }
 
-/// The commands of the plan for `i.json`: deletions and additions, in order.
+/// Returns the commands of the plan for `i.json`, in order: removed and added circuits.
 fn commands(place: &Place, format: &str, more: &[&str]) -> Vec<String> {
     place.run(&["solve", "i.json", "-o", "p.json", "--force"]).done();
     place.run(&["check", "p.json"]).done().prints(&["0 violations"]);

@@ -1,9 +1,9 @@
-//! Pods from outside: solve, check, show, compare, export, and input that is wrong.
+//! Tests of kind `tpu` on the command line: solve, check, show, compare, export, and invalid input.
 
 use super::support::Place;
 use serde_json::{Value, json};
 
-/// Settings that keep a design small and quick.
+/// Settings with which a pod is designed quickly.
 const QUICK: &[&str] = &["--set", "certificate_gap=1%"];
 
 fn solve(place: &Place, arguments: &[&str], name: &str) -> Value {

@@ -1,4 +1,5 @@
-//! Prices and robustness: every row has the figure that the engine gives for the plan's circuits.
+//! Tests of the panes on shadow prices and robustness: every row has the figure that the engine computes for the
+//! circuits of the plan.
 
 use super::{STYLES, bench, has, zoomed};
 use lightbay_core::watch::Unwatched;
@@ -20,12 +21,12 @@ fn circuits(plan: &Value) -> Vec<u32> {
     links.iter().map(|link| link["circuits"].as_u64().unwrap() as u32).collect()
 }
 
-/// Milliseconds as the panes write them.
+/// Formats seconds as milliseconds, as the panes do.
 fn ms(seconds: f64) -> String {
     unsigned_zero(format!("{:.3}", seconds * 1e3))
 }
 
-/// A difference in milliseconds with its sign.
+/// Formats a difference in seconds as milliseconds with a sign.
 fn difference(seconds: f64) -> String {
     unsigned_zero(format!("{:+.3}", seconds * 1e3))
 }
@@ -35,7 +36,7 @@ fn unsigned_zero(text: String) -> String {
     if digits == "0.000" { digits.to_owned() } else { text }
 }
 
-/// Names of the pods of a link as the report writes them.
+/// Returns the names of the pods of a link as in the report.
 fn pods_of(setting: &Setting, link: &Link) -> String {
     let name = |pod: usize| match &setting.instance.pods[pod] {
         pod if pod.mirror => "ring".to_owned(),
@@ -44,7 +45,7 @@ fn pods_of(setting: &Setting, link: &Link) -> String {
     format!("{} - {} ", name(link.pod_a.index()), name(link.pod_b.index()))
 }
 
-/// Cells behind a name in the first row that has it, below a line that contains `under`.
+/// Finds the first row with `name` after a line that contains `under`, and returns the cells after the name.
 fn row(screen: &str, under: &str, name: &str) -> Vec<String> {
     let below = screen.lines().skip_while(|line| !line.contains(under)).skip(1);
     let row = below.map(|line| line.trim_start_matches([' ', '>'])).find(|line| line.contains(name));

@@ -1,4 +1,5 @@
-//! `kill -9` at any moment: what was on the screen for a second is on disk, whole, and the work goes on from it.
+//! Tests of `kill -9` at any time: every plan that was on the screen for a second is complete on disk, and the work can
+//! be continued from it.
 
 use super::pty::{Place, Terminal, sessions_of, until};
 use super::witness::{Seen, Witness};
@@ -13,19 +14,19 @@ use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Number of times that it is killed.
+/// Number of times that the program is killed.
 const KILLS: usize = 50;
 
-/// Number of programs that work at the same time.
+/// Number of programs that run at the same time.
 const AT_ONCE: usize = 4;
 
-/// Time that a plan has to have been shown for; one shown for less may be lost.
+/// A plan that was on the screen for less than this time may be lost.
 const SAVED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Values on the screen are rounded to this.
+/// Maximum rounding error of the values on the screen.
 const SHOWN_TO: f64 = 0.51e-6;
 
-/// A sequence of numbers that look random, the same every time (SplitMix64).
+/// Generator of a reproducible sequence of pseudo-random numbers (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -46,7 +47,7 @@ impl Dice {
     }
 }
 
-/// Works for a while, as a person does, and is killed. Returns when that was.
+/// Uses the program for a while, as a user does, and kills it. Returns the time of the kill.
 fn work_and_be_killed(mut terminal: Terminal, dice: &mut Dice, number: usize) -> Instant {
     if number.is_multiple_of(5) {
         // While it starts and finds its first plans.
@@ -74,7 +75,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// Reads everything; nothing may be damaged.
+    /// Reads the whole session, and asserts that no part is damaged.
     fn read(place: &Place) -> Self {
         let session = Store::at(sessions_of(place)).open(SESSION, DATE).unwrap();
         assert_eq!(session.read_only(), None, "the lock of a dead process is no lock");
@@ -87,7 +88,7 @@ impl Saved {
         Self { replay, plans }
     }
 
-    /// Run and makespan of a plan, as the log has them.
+    /// Returns the run and the makespan of a plan from the log.
     fn logged(&self, number: u64) -> Option<(RunId, f64)> {
         let mut records = self.replay.records.iter().filter(|line| line.plan == Some(PlanId(number)));
         records.find_map(|line| match &line.record.body {
@@ -100,13 +101,13 @@ impl Saved {
         &self.replay.runs[&run].started.as_ref().unwrap().scenario_sha256
     }
 
-    /// The best makespan on disk for a scenario.
+    /// Returns the best makespan of the plans on disk for a scenario.
     fn best(&self, scenario_sha256: &str) -> Option<f64> {
         let plans = self.plans.values().filter(|plan| plan.provenance.scenario_sha256 == scenario_sha256);
         plans.map(|plan| plan.objective.value).min_by(f64::total_cmp)
     }
 
-    /// Asserts that everything seen long enough ago is in the log with its value, and it or a better plan on disk.
+    /// Asserts that every plan in `seen` is in the log with its value, and that this plan or a better plan is on disk.
     fn holds(&self, seen: &[Seen]) {
         for Seen { number, value, .. } in seen {
             let Some((run, logged)) = self.logged(*number) else {
@@ -122,7 +123,7 @@ impl Saved {
     }
 }
 
-/// The checker accepts every plan on disk.
+/// Asserts that the checker accepts every plan on disk.
 fn check_plans(place: &Place, saved: &Saved) {
     for plan in saved.plans.keys() {
         let path = sessions_of(place).join(SESSION).join(format!("plans/{:04}.json", plan.0));
@@ -133,7 +134,7 @@ fn check_plans(place: &Place, saved: &Saved) {
     }
 }
 
-/// Opens the workbench as its owner would and goes on: `r` starts from the best plan there is.
+/// Opens the workbench as its user would, and solves again: `r` starts from the best plan of the session.
 fn go_on(place: &Place, saved: &Saved) {
     let mut terminal = place.open(&[]);
     let opened = terminal.until("the session again", |view| view.rows[0].contains(SESSION));
@@ -179,7 +180,7 @@ fn go_on(place: &Place, saved: &Saved) {
     assert!(after.replay.records.len() >= saved.replay.records.len());
 }
 
-/// One life and what is left of it. Returns how many plans had to be there.
+/// Starts the program, kills it, and checks the session. Returns the number of plans that had to be saved.
 fn one(number: usize) -> usize {
     let mut dice = Dice(number as u64);
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! Left and opened again: the same plans, marks and curves; a second window only looks.
+//! Tests of a session that is opened again: it has the same plans, marks and curves. A second window that opens the
+//! session cannot change it.
 
 use super::pty::{Place, View, sessions_of, until};
 use super::witness::{Witness, plan_of};
@@ -6,7 +7,7 @@ use super::{DATE, SESSION, endless};
 use lightbay_core::event::EventBody;
 use lightbay_sessions::{PlanId, Replay, ReplayLimits, Store};
 
-/// The rows of a pane that has the whole screen, without those that tell the time or what was said last.
+/// Returns the rows of a pane that fills the screen, without the rows that show the time or the last message.
 fn content(view: &View) -> Vec<String> {
     view.rows[2..view.rows.len() - 2].to_vec()
 }

@@ -1,28 +1,27 @@
-//! Witness of the screen: the plans that were in the header, and when for the first time. Independent of what was
-//! saved.
+//! Records which plans the header showed, and when it first showed each plan, independently of the saved session.
 
 use super::pty::View;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// A plan as the header named it.
+/// A plan that the header showed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
     pub at: Instant,
-    /// Its number in the session.
+    /// Number of the plan in the session.
     pub number: u64,
-    /// Its makespan, to the six decimals that are shown.
+    /// Makespan of the plan, with the six decimals that the header shows.
     pub value: f64,
 }
 
-/// Writes down what it sees.
+/// Records the plans that the header shows.
 #[derive(Clone, Default)]
 pub struct Witness {
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Witness {
-    /// To be called with every finished frame.
+    /// Records the plan in the header of a frame; called with every finished frame.
     pub fn look(&self, view: &View, at: Instant) {
         let Some((number, value)) = plan_of(&view.rows[0]) else { return };
         let mut seen = self.seen.lock().unwrap();
@@ -31,13 +30,14 @@ impl Witness {
         }
     }
 
-    /// Everything seen, in order.
+    /// Returns all recorded plans, in order.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-/// Number and makespan in ` lightbay  NAME   plan 2 delta-fast   makespan 12.061849 s   …`.
+/// Returns number and makespan of the plan in a header such as ` lightbay NAME plan 2 delta-fast makespan 12.061849 s
+/// …`.
 pub fn plan_of(header: &str) -> Option<(u64, f64)> {
     let mut words = header.split_whitespace();
     words.find(|word| *word == "plan")?;

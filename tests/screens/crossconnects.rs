@@ -1,8 +1,8 @@
-//! The panes of rewirings: the random instance of 16 pods and 16 switches with several plans, an order of all-to-all
-//! phases, an edited wish, and the states without a plan.
+//! Tests of the panes of kind `crossconnect`: the random instance of 16 pods and 16 switches with several plans, an
+//! order of all-to-all phases, an edited target, and the states without a plan.
 //!
-//! The plans are files, so that the screens stay as they are when methods find better ones. Expected values are taken from
-//! their JSON.
+//! The plans come from files, so that the screens do not change when methods find better plans. Expected values are
+//! taken from the JSON of the plans.
 
 use super::at_sizes;
 use super::files::{self, has, line};
@@ -26,13 +26,13 @@ use std::time::Duration;
 const THREE: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 const STYLES: [Style; 3] = [Style::Colour, Style::NoColour, Style::Ascii];
 
-/// The plans in the order of their numbers.
+/// Names of the plan files, in the order of the plan numbers.
 const PLANS: [&str; 4] = ["scratch", "halving", "repair", "lns"];
-/// The best of them.
+/// Number of the best of these plans.
 const BEST: u64 = 4;
 const ORDER: u64 = 5;
 
-/// A plan file of the tests.
+/// Reads a plan file of the tests.
 fn plan(name: &str) -> PlanRef {
     files::plan(&format!("crossconnects/{name}-16-16-25"))
 }
@@ -41,7 +41,7 @@ fn json(name: &str) -> Value {
     serde_json::from_slice(&plan(name).0.to_json().unwrap()).unwrap()
 }
 
-/// A plan of a method that is quick, with the plan it starts from.
+/// Returns the plan of a quick method, which starts from the plan `from` if it is given.
 fn solved(scenario: &AnyScenario, method: &str, from: Option<&PlanRef>) -> Result<PlanRef, String> {
     let recorder = Arc::new(Recorder::default());
     let sink: Arc<dyn EventSink> = Arc::clone(&recorder) as Arc<dyn EventSink>;
@@ -58,7 +58,7 @@ fn solved(scenario: &AnyScenario, method: &str, from: Option<&PlanRef>) -> Resul
 }
 
 impl Bench {
-    /// The random instance without a plan.
+    /// Opens the random instance without a plan.
     fn switches(style: Style) -> Self {
         let mut bench = Self::open("crossconnect-16-16-25", style);
         bench.set("max_dark_per_pod=3");
@@ -66,14 +66,15 @@ impl Bench {
         bench
     }
 
-    /// Takes the scenario as it is for the one that was solved.
+    /// Records the present scenario as the scenario of the newest solve.
     fn settle(&mut self) {
         let work = self.app.work.as_mut().unwrap();
         work.note_solved();
         self.app.plans.scenario_sha256.clone_from(&work.now.sha256);
     }
 
-    /// The same with plans of several methods; the state-blind one is the baseline.
+    /// Opens the random instance with plans of several methods; the plan of the method that ignores the installed
+    /// circuits is the baseline.
     fn rewired(style: Style) -> Self {
         let mut bench = Self::switches(style);
         for (number, name) in (1..).zip(PLANS) {
@@ -84,7 +85,7 @@ impl Bench {
         bench
     }
 
-    /// And with an order of all-to-all phases, which is shown.
+    /// Opens the random instance with these plans and a displayed plan that orders all-to-all phases.
     fn ordered(style: Style, rule: &str) -> Self {
         let mut bench = Self::rewired(style);
         bench.fact(Fact::Kept { number: ORDER, plan: plan(rule), source: "a file".to_owned() });
@@ -92,7 +93,7 @@ impl Bench {
     }
 }
 
-/// Entries of every switch of a plan with an action.
+/// Returns, for every switch of a plan, the number of entries with an action.
 fn counts(plan: &Value, action: &str) -> Vec<usize> {
     let ocs = plan["result"]["ocs"].as_array().unwrap();
     let of = |ocs: &Value| {
@@ -403,7 +404,8 @@ fn phases_are_counted_and_receivers_that_are_hit_twice_stand_out() {
     }
 }
 
-/// An order of phases removes nothing, so it would be the best plan: the other panes keep showing what changes switches.
+/// An order of phases removes no circuits and would be the best plan, so the other panes continue to show the plan that
+/// changes the switches.
 #[test]
 fn an_order_of_phases_does_not_hide_the_changes() {
     let mut bench = Bench::ordered(Style::Colour, "printed");
@@ -508,7 +510,7 @@ fn nothing_moves_while_a_run_goes_on() {
     assert_eq!(columns(&bench.screen("crossconnect-still", 200, 60)), before);
 }
 
-/// The best plan with the claim that nothing is better, which the usual check cannot confirm.
+/// Returns the best plan with the claim that it is optimal; the standard check cannot confirm this claim.
 fn claimed_to_be_optimal() -> PlanRef {
     let mut value = json("lns");
     value["objective"]["bound"] = value["objective"]["value"].clone();

@@ -1,4 +1,4 @@
-//! Panes that explain a plan: its critical path, the rates of a link, demand against capacity, slack.
+//! Tests of the panes that explain a plan: critical path, rates of a link, demand and capacity, and slack.
 
 use crate::fixture::{Bench, Style};
 use insta::assert_snapshot;
@@ -36,7 +36,7 @@ fn each_pane_without_unicode() {
     }
 }
 
-/// The line with the sentence of a pane that is alone on the screen.
+/// Returns the line with the sentence of a pane that fills the screen.
 fn sentence(bench: &mut Bench, pane: u8) -> String {
     focused(bench, pane);
     bench.app.focus.zoomed = true;

@@ -1,4 +1,5 @@
-//! Common tools for the screens of several kinds: plans from files, one pane alone, and looking for text.
+//! Common functions for the screens of several kinds: plans from files, a single pane on the screen, and search for
+//! text.
 
 use super::fixture::Bench;
 use lightbay::app::Command;
@@ -7,7 +8,7 @@ use lightbay::app::plans::PlanRef;
 use lightbay_core::kind::Depth;
 use lightbay_engines::AnyFile;
 
-/// A plan file in the inputs of the tests, which has to pass the checker.
+/// Reads a plan file of the tests, which must pass the checker.
 pub fn plan(name: &str) -> PlanRef {
     let path = format!("{}/tests/resources/inputs/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
     let file = std::fs::File::open(&path).unwrap();
@@ -20,7 +21,7 @@ pub fn plan(name: &str) -> PlanRef {
 }
 
 impl Bench {
-    /// One pane of a kind on the whole screen.
+    /// Returns the screen with one pane of a kind on the whole screen.
     pub fn alone(&mut self, kind: &str, pane: u8, width: u16, height: u16) -> String {
         self.run(Command::Focus(PaneId::Kind(pane)));
         self.app.focus.zoomed = true;
@@ -30,12 +31,12 @@ impl Bench {
     }
 }
 
-/// The screen has a text.
+/// Asserts that the screen contains a text.
 pub fn has(screen: &str, text: &str) {
     assert!(screen.contains(text), "no '{text}' in\n{screen}");
 }
 
-/// The first line below header and tabs that contains a text.
+/// Returns the first line below header and tabs that contains a text.
 pub fn line<'a>(screen: &'a str, text: &str) -> &'a str {
     screen
         .lines()

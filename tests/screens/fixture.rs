@@ -1,4 +1,4 @@
-//! A workbench in known states: real small runs on a clock that stands still, or states made by hand.
+//! A workbench in known states: after small real runs with a stopped clock, or in states made by hand.
 
 use lightbay::app::action::{Fact, Heard, Opened, Recent, SessionView, Submitted};
 use lightbay::app::drawn::Drawn;
@@ -60,7 +60,7 @@ impl Bench {
         Self { app: App::new(options, now), cache: ViewCache::new(), now, plans: 0 }
     }
 
-    /// A built-in scenario, open and not solved.
+    /// Opens a built-in scenario that is not solved yet.
     pub fn open(preset: &str, style: Style) -> Self {
         let mut bench = Self::start(style);
         let scenario = lightbay_engines::preset(preset).unwrap();
@@ -78,7 +78,7 @@ impl Bench {
         bench
     }
 
-    /// The same with three finished runs, the first plan as the baseline.
+    /// Opens a built-in scenario with three finished runs; the first plan is the baseline.
     pub fn solved(preset: &str, style: Style) -> Self {
         let mut bench = Self::open(preset, style);
         for (run, method) in [(1, "prop-alloc"), (2, "delta-fast"), (3, "delta-level")] {
@@ -89,7 +89,7 @@ impl Bench {
         bench
     }
 
-    /// The same with a run that works, one that is paused and one that waits.
+    /// Opens a built-in scenario with an active, a paused and a waiting run.
     pub fn working(preset: &str, style: Style) -> Self {
         let mut bench = Self::solved(preset, style);
         let best =
@@ -127,7 +127,7 @@ impl Bench {
         bench
     }
 
-    /// Runs a method to its end with one thread and tells the state what it says.
+    /// Runs a method to its end with one thread, and passes the events to the state.
     pub fn solve(&mut self, run: u64, method: &str) {
         let scenario: AnyScenario = self.app.work.as_ref().unwrap().now.scenario.clone();
         let recorder = Arc::new(Recorder::default());
@@ -185,7 +185,7 @@ impl Bench {
         self.run(Command::Set(setting.to_owned()));
     }
 
-    /// Presses keys, written as in the help and separated by blanks.
+    /// Presses keys, which are written as in the help and separated by blanks.
     pub fn keys(&mut self, keys: &str) {
         for key in lightbay::app::key::sequence(keys).unwrap() {
             self.app.update(Action::Key(key), self.now);
@@ -205,7 +205,7 @@ impl Bench {
         self.app.update(Action::Tick, self.now);
     }
 
-    /// One frame, without waiting for jobs.
+    /// Draws one frame without waiting for jobs.
     pub fn frame(&mut self, width: u16, height: u16) -> (Buffer, Drawn) {
         self.app.update(Action::Resize(width, height), self.now);
         let area = Rect::new(0, 0, width, height);
@@ -214,7 +214,7 @@ impl Bench {
         (buf, drawn)
     }
 
-    /// Draws until nothing is asked for any more, as the loop does.
+    /// Draws frames and executes the jobs that drawing requests, as the event loop does, until a frame requests no job.
     pub fn draw(&mut self, width: u16, height: u16) -> (Buffer, Drawn) {
         for _ in 0..8 {
             let (buf, mut drawn) = self.frame(width, height);
@@ -230,7 +230,7 @@ impl Bench {
         panic!("drawing asks for work again and again");
     }
 
-    /// The screen as text.
+    /// Returns the screen as text.
     pub fn screen(&mut self, name: &str, width: u16, height: u16) -> String {
         // Twice: what drawing found, such as selections and offsets, shows in the second frame.
         self.draw(width, height);
@@ -243,7 +243,7 @@ impl Bench {
     }
 }
 
-/// Sessions for the start screen.
+/// Returns sessions for the start screen.
 pub fn recent() -> Vec<Recent> {
     let recent = |name: &str, method: &str, value: f64, nct: f64, status: &str, age: &str| Recent {
         name: name.to_owned(),
@@ -261,7 +261,7 @@ pub fn recent() -> Vec<Recent> {
     ]
 }
 
-/// A screen with its styles, to look at.
+/// Returns a screen with its styles as escape sequences, for inspection in a terminal.
 fn ansi(buf: &Buffer) -> String {
     use ratatui::style::{Color, Modifier};
     let colour = |colour: Color, base: u8| match colour {

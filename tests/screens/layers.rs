@@ -1,4 +1,4 @@
-//! Pop-ups, the bar of an edit, and the keys that may follow.
+//! Tests of pop-ups, the bar of an edit, and the list of possible next keys.
 
 use crate::at_sizes;
 use crate::fixture::{Bench, Style};
@@ -153,7 +153,7 @@ fn editing_circuits() {
     at_sizes("cell-refused", &mut bench, &[(80, 24)]);
 }
 
-/// A pop-up takes the clicks of what is behind it.
+/// A pop-up receives all clicks on its area, so the items below it cannot be clicked.
 #[test]
 fn nothing_behind_a_pop_up_can_be_clicked() {
     let mut bench = Bench::working("tiny4", Style::Colour);

@@ -1,4 +1,4 @@
-//! Places of the regions: inside the screen, apart from each other, still where they were.
+//! Tests of the places of regions: they are inside the screen, do not overlap, and do not move.
 
 use crate::fixture::{Bench, Style};
 use lightbay::app::{App, Command, PaneId, PaneInfo, SizeClass};
@@ -19,7 +19,7 @@ const PANES: &[PaneInfo] = &[
     PaneInfo::new(10, "Slack", ""),
 ];
 
-/// A workbench with so many panes.
+/// Returns a workbench with `panes` panes.
 fn bench(panes: usize) -> Bench {
     let mut bench = Bench::open("tiny4", Style::Colour);
     bench.app.work.as_mut().unwrap().panes = &PANES[..panes];
@@ -133,7 +133,7 @@ fn a_zoomed_pane_has_everything_between_tabs_and_log() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
 
-    /// Regions never leave the screen, never touch side by side, and have a row above their titles.
+    /// Regions are always inside the screen, have a gap between neighbours in a row, and have a row above their titles.
     #[test]
     fn regions_lie_apart_inside_the_screen(
         width in 60u16..400,

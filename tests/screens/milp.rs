@@ -1,4 +1,4 @@
-//! The pane of a search by a solver: a tree search with a hot start, its silent stages, its log.
+//! Tests of the pane of a solver's search: a tree search with a hot start, stages without output, and the log.
 
 use super::at_sizes;
 use super::fixture::{Bench, Style};

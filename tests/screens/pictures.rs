@@ -1,4 +1,4 @@
-//! The pictures in the documents are frames of the program.
+//! Tests that the pictures in the documents are frames of the program.
 
 use super::fixture::{Bench, Style};
 use lightbay::app::action::Command;
@@ -7,12 +7,12 @@ use ratatui::style::{Color, Modifier};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Size of a cell in a picture.
+/// Width and height of a cell in a picture.
 const CELL: (u16, u16) = (9, 18);
-/// Colours of the terminal where a cell has none of its own.
+/// Foreground and background of cells without a colour.
 const TERMINAL: [&str; 2] = ["#d8d8d8", "#16181d"];
 
-/// Foreground, background and weight of a cell.
+/// Returns the foreground and background of a cell, and whether its text is bold or dim.
 fn style(cell: &Cell) -> (String, Option<String>, bool, bool) {
     let colour = |colour: Color| match colour {
         Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
@@ -26,7 +26,8 @@ fn style(cell: &Cell) -> (String, Option<String>, bool, bool) {
     (front.unwrap_or_else(|| TERMINAL[0].to_owned()), back, bold, dim)
 }
 
-/// A screen as SVG: text of one style at a time, stretched to its cells, whatever the font.
+/// Returns a screen as SVG: each piece of text has one style and is stretched to the width of its cells, so that the
+/// font does not matter.
 fn svg(buf: &Buffer) -> String {
     let (width, height) = (buf.area.width, buf.area.height);
     let mut out = format!(
@@ -123,7 +124,7 @@ fn check(name: &str, bench: &mut Bench, width: u16, height: u16) {
     assert!(stored == picture, "{} is out of date; run with LIGHTBAY_WRITE_PICTURES=1", path.display());
 }
 
-/// Run with `LIGHTBAY_WRITE_PICTURES=1` to draw them anew.
+/// Run this test with `LIGHTBAY_WRITE_PICTURES=1` to write the pictures again.
 #[test]
 fn pictures_of_the_documents_are_current() {
     let mut bench = Bench::open("megatron_177b", Style::Colour);
@@ -131,7 +132,7 @@ fn pictures_of_the_documents_are_current() {
     check("workbench", &mut bench, 120, 40);
 }
 
-/// The same for the fewest ports over the time of an iteration, with a MEMS switch.
+/// Tests the picture of the fewest ports as a function of the iteration time, with a MEMS switch.
 #[test]
 fn the_picture_of_the_frontier_is_current() {
     let mut bench = Bench::open("megatron_177b", Style::Colour);

@@ -1,8 +1,8 @@
-//! The panes of pods: a designed pod of 128 chips beside the tori of its size, a synthesis under way, an edited
-//! voltage, and the states without a plan.
+//! Tests of the panes of kind `tpu`: a designed pod of 128 chips compared with the tori of its size, an active
+//! synthesis, an edited voltage, and the states without a plan.
 //!
-//! The plans are files, so that the screens stay as they are when methods find better pods. Expected values are taken
-//! from their JSON.
+//! The plans come from files, so that the screens do not change when methods find better pods. Expected values are
+//! taken from the JSON of the plans.
 
 use super::at_sizes;
 use super::files::{self, has, line};
@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 const THREE: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 const STYLES: [Style; 3] = [Style::Colour, Style::NoColour, Style::Ascii];
 
-/// The plans in the order of their numbers: the tori, then a design with its fault sweep.
+/// Names of the plan files, in the order of the plan numbers: the tori, then a design with its fault sweep.
 const PLANS: [&str; 3] = ["pt", "pdtt", "design"];
 
-/// A plan file of the tests.
+/// Reads a plan file of the tests.
 fn plan(name: &str) -> PlanRef {
     files::plan(&format!("pods/{name}-128"))
 }
@@ -33,12 +33,12 @@ fn json(name: &str) -> Value {
 }
 
 impl Bench {
-    /// A pod of two cubes without a plan.
+    /// Opens a pod of two cubes without a plan.
     fn pod(style: Style) -> Self {
         Self::open("tpu-128", style)
     }
 
-    /// The same with both tori and a design; the doubly twisted torus is the baseline.
+    /// Opens a pod of two cubes with the plans of both tori and of a design; the doubly twisted torus is the baseline.
     fn designed(style: Style) -> Self {
         let mut bench = Self::pod(style);
         let sha256 = bench.app.work.as_ref().unwrap().now.sha256.clone();
@@ -52,7 +52,7 @@ impl Bench {
         bench
     }
 
-    /// A synthesis in the middle of its certificate.
+    /// Opens a pod of two cubes with an active synthesis, which is computing its certificate.
     fn synthesising(style: Style) -> Self {
         let mut bench = Self::pod(style);
         let run = 4;
@@ -107,7 +107,7 @@ impl Bench {
     }
 }
 
-/// A number in groups of three digits.
+/// Formats a number in groups of three digits.
 fn grouped(value: u64) -> String {
     let digits = value.to_string();
     if digits.len() < 5 {

@@ -1,4 +1,4 @@
-//! Header, strip and state of a run say the same of a bound, from the first plan on.
+//! Tests that header, strip and state of a run agree about a bound, from the first plan to the end of the run.
 
 use super::files::has;
 use super::fixture::{Bench, Style};
@@ -9,8 +9,9 @@ fn header(bench: &mut Bench) -> String {
     screen.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A ring of 8 GPUs: 20 us are the best that whole chunks can do in epochs of 2.5 us; half of the data of 7 ranks through
-/// a link of 50 GB/s takes 8.75 us, 1 us of latency more where none is left out. Halves in both directions end at 9.75.
+/// A ring of 8 GPUs: 20 us is the minimum for whole chunks in epochs of 2.5 us. Half of the data of 7 ranks takes 8.75
+/// us on a link of 50 GB/s, and 9.75 us with 1 us of latency. A schedule that sends the halves in both directions ends
+/// at 9.75 us.
 #[test]
 fn a_plan_that_is_best_of_some_is_not_called_optimal() {
     let mut bench = Bench::open("ring8-allgather-1mb", Style::Colour);
@@ -33,8 +34,8 @@ fn a_plan_that_is_best_of_some_is_not_called_optimal() {
     has(&narrow, "gap ");
 }
 
-/// A plan that is verified, one without proof, one that is claimed, one that is best of some: header, strip and panes have
-/// the words of its standing, as the command line, reports and pictures have.
+/// Header, strip and panes describe the bounds of a plan in the same words as the command line, reports and pictures:
+/// for a verified bound, no bound, a claimed bound, and a bound on some plans.
 #[test]
 fn header_strip_and_panes_have_the_words_of_every_standing() {
     let claimed = "28 is claimed optimal by auto, gap 28.6 % verified (0.00 % claimed)";
@@ -68,7 +69,8 @@ fn header_strip_and_panes_have_the_words_of_every_standing() {
     }
 }
 
-/// An order of phases removes no circuit. Bounds on what changes remove are none on it, and prove nothing of it.
+/// An order of phases removes no circuit. Bounds on the number of removed circuits therefore do not apply to an order
+/// of phases, and prove nothing about it.
 #[test]
 fn a_plan_of_another_question_has_no_bound_of_the_objective() {
     let mut bench = Bench::open("crossconnect-16-8-25", Style::Colour);

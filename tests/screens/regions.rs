@@ -11,7 +11,7 @@ fn solved(style: Style) -> Bench {
     bench
 }
 
-/// A pane on the whole screen.
+/// Shows one pane on the whole screen.
 fn zoomed(bench: &mut Bench, pane: u8) {
     bench.keys(&format!("{pane} z"));
 }

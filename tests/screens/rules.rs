@@ -1,4 +1,4 @@
-//! Rules that hold on every screen, whatever it shows.
+//! Tests of rules that hold on every screen.
 
 use crate::fixture::{Bench, Style, recent};
 use lightbay::app::action::{Action, Fact};
@@ -7,7 +7,8 @@ use lightbay_widgets::text_of;
 use proptest::prelude::*;
 use std::cell::RefCell;
 
-/// Benches are dear to make and drawing does not change them.
+/// Calls `work` with a workbench in a style. Each workbench is made only once, because making it takes long and drawing
+/// does not change it.
 fn with_bench<T>(style: Style, work: impl FnOnce(&mut Bench) -> T) -> T {
     thread_local! {
         static BENCHES: RefCell<Vec<(Style, Bench)>> = const { RefCell::new(Vec::new()) };
@@ -28,7 +29,7 @@ fn style() -> impl Strategy<Value = Style> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
-    /// No size makes drawing panic, with any focus and any layer.
+    /// Drawing never panics, for any size, focus and layer.
     #[test]
     fn any_size_is_drawn(
         width in 0u16..=400,
@@ -59,7 +60,7 @@ proptest! {
         })?;
     }
 
-    /// Without Unicode no byte above 0x7E is written.
+    /// Without Unicode, the screen contains no byte above 0x7E.
     #[test]
     fn ascii_stays_ascii(width in 0u16..=260, height in 0u16..=70, focus in 0usize..8) {
         with_bench(Style::Ascii, |bench| {
@@ -110,7 +111,7 @@ fn the_first_screen_is_drawn_at_any_size() {
     }
 }
 
-/// Everything that colour says is also said by a word, a letter or a sign.
+/// Every meaning of a colour is also shown by a word, a letter or a sign.
 #[test]
 fn without_colour_nothing_is_lost() {
     let mut bench = Bench::working("tiny4", Style::NoColour);
@@ -155,7 +156,7 @@ fn rows_tabs_and_keys_can_be_clicked() {
     assert!(matches!(click("delta-joint"), Action::Select { pane: PaneId::Solve, item: Some(4) }));
 }
 
-/// The wheel scrolls the table of plans away from the selection; a new selection brings it back.
+/// The wheel can scroll the table of plans so that the selected plan is hidden; a new selection is always visible.
 #[test]
 fn the_table_of_plans_follows_only_a_new_selection() {
     let mut bench = Bench::solved("tiny4", Style::Colour);
@@ -168,7 +169,7 @@ fn the_table_of_plans_follows_only_a_new_selection() {
     assert_eq!(kept, 2.min(rows.saturating_sub(page)));
 }
 
-/// Values that change keep their places.
+/// When the clock advances, only digits change on the screen.
 #[test]
 fn nothing_jumps_when_the_clock_ticks() {
     let mut bench = Bench::working("tiny4", Style::Colour);

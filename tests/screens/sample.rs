@@ -1,4 +1,5 @@
-//! The panes of a kind without screens of its own: one for every section, drawn by the renderer of sections.
+//! Tests of the panes of a kind without its own drawing code: one pane for every section, drawn by the general renderer
+//! of sections.
 
 use super::at_sizes;
 use super::fixture::{Bench, Style};
@@ -6,7 +7,7 @@ use lightbay::app::pane::PaneId;
 
 const THREE: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-/// Numbers of the panes: facts, a table, spans, a matrix, and curves with a table.
+/// Numbers of the panes, which show facts, a table, spans, a matrix, and curves with a table.
 const PANES: std::ops::RangeInclusive<u8> = 1..=5;
 
 fn solved(style: Style) -> Bench {

@@ -1,4 +1,4 @@
-//! A workbench in which a solver searches: a hot start, a silent root, a tree, lines of a log.
+//! A workbench with an active solver: a hot start, a root LP without output, a tree search, and lines of the log.
 
 use super::fixture::{Bench, Style};
 use lightbay_core::event::{
@@ -6,7 +6,7 @@ use lightbay_core::event::{
 };
 use std::collections::BTreeMap;
 
-/// The run of the solver.
+/// Number of the run of the solver.
 pub const RUN: u64 = 9;
 
 fn model(after: &str, rows: u64, columns: u64, nonzeros: u64, integers: u64) -> EventBody {
@@ -54,7 +54,7 @@ fn bound(value: f64) -> EventBody {
 }
 
 impl Bench {
-    /// A MILP of which the model is made and the root LP has begun.
+    /// Opens a scenario with a run that has built its MILP and has begun with the root LP.
     pub fn at_the_root(style: Style) -> Self {
         let mut bench = Self::open("megatron_177b", style);
         bench.solve(1, "prop-alloc");
@@ -87,7 +87,7 @@ impl Bench {
         bench
     }
 
-    /// The same in the middle of its tree.
+    /// Opens the same scenario with the run during the tree search.
     pub fn in_the_tree(style: Style) -> Self {
         let mut bench = Self::at_the_root(style);
         for (at_s, body) in [

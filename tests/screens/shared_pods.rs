@@ -1,4 +1,4 @@
-//! Several jobs on one set of pods: who gives ports to whom, and which job the other panes show.
+//! Tests of several jobs on one set of pods: which job gives ports to which, and which job the other panes show.
 
 use super::at_sizes;
 use super::fixture::{Bench, Style};
@@ -7,7 +7,7 @@ use lightbay::app::{Action, Command};
 
 const REALLOCATION: PaneId = PaneId::Kind(11);
 
-/// A pair, planned.
+/// Returns a workbench with a plan for two jobs.
 fn pair(style: Style) -> Bench {
     let mut bench = Bench::open("megatron_177b_pair", style);
     bench.solve(1, "reallocate");

@@ -1,4 +1,5 @@
-//! One plan, one run, one set of parameters for each header, bar, row and pane: figures of one never stand at another.
+//! Tests that each header, bar, row and pane shows the figures of its own plan, run and parameters, and never the
+//! figures of another plan or run.
 
 use super::files::has;
 use super::fixture::{Bench, Style};
@@ -31,7 +32,7 @@ fn bound(value: f64, only: Option<&str>) -> EventBody {
     EventBody::Bound(Bound { value, only: only.map(str::to_owned) })
 }
 
-/// The row of a method in the solve strip, whatever else names the method.
+/// Returns the row of a method in the solve strip, even if other rows also name the method.
 fn row_of(bench: &mut Bench, method: &str, size: (u16, u16)) -> String {
     let screen = bench.screen("truth-strip", size.0, size.1);
     let drawn = bench.draw(size.0, size.1).1;
@@ -192,7 +193,7 @@ fn advised(screen: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Settings under which something is missing on some pane, kind by kind.
+/// Presets with settings that are set one after the other; panes must not advise a setting that is already set.
 const ASKED: [(&str, &[&str]); 3] = [
     ("tpu-128", &["tolerated_ocs_faults=1", "routing=at", "with_routes=true", "with_faults=true"]),
     ("crossconnect-16-16-25", &["max_dark_per_pod=3"]),

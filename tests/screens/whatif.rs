@@ -1,4 +1,4 @@
-//! The pane of sweeps: before one, while points come, with a point selected, over other knobs.
+//! Tests of the pane of sweeps: before a sweep, during a sweep, with a selected point, and over other knobs.
 
 use super::at_sizes;
 use super::fixture::{Bench, Style};
@@ -16,7 +16,7 @@ fn pane(app: &App) -> PaneId {
     app.kind_panes().iter().find(|info| info.sweeps.is_some()).unwrap().id()
 }
 
-/// Rows of the sweep that works, solved on a clock that stands still.
+/// Solves all cells of a sweep with a stopped clock and returns the rows.
 fn rows(sweep: &Sweep) -> Vec<SweepRow> {
     let walker = Walker::new(1, None, Arc::new(ManualClock::default()), None).unwrap();
     let mut rows = Vec::new();
@@ -27,7 +27,7 @@ fn rows(sweep: &Sweep) -> Vec<SweepRow> {
     rows
 }
 
-/// A sweep of which the first `points` are there, all if there are fewer.
+/// Returns a workbench with a sweep whose first `points` points are solved (all points if the sweep has fewer).
 fn swept(style: Style, asked: &str, points: usize) -> Bench {
     let mut bench = Bench::open("tiny8", style);
     bench.run(Command::Sweep(asked.to_owned()));

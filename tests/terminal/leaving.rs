@@ -1,4 +1,5 @@
-//! Leaving: by key, by signal, by a lost terminal. The terminal is as before and the best plan is on disk.
+//! Tests of the end of the program: by key, by signal, and by the loss of the terminal. Afterwards the terminal is as
+//! before, and the best plan is on disk.
 
 use super::pty::{Place, sessions_of};
 #[cfg(target_os = "linux")]
@@ -10,7 +11,7 @@ use rustix::process::Signal;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// The saved session, whose lock must be free again.
+/// Reads the saved session, and asserts that its lock is free.
 fn saved(place: &Place) -> (Session, Replay) {
     let session = Store::at(sessions_of(place)).open("deepseek_671b", "2026-01-01T00:00:00Z").unwrap();
     assert_eq!(session.read_only(), None, "nobody holds it");
@@ -18,7 +19,7 @@ fn saved(place: &Place) -> (Session, Replay) {
     (session, replay)
 }
 
-/// The session of a search that was ended in order: its last run is done and its plan is on disk.
+/// Asserts that the session of a search was saved completely: its last run has ended, and its plan is on disk.
 #[track_caller]
 fn saved_to_the_end(place: &Place) {
     let (session, replay) = saved(place);
@@ -109,7 +110,7 @@ fn a_terminal_that_goes_away_while_nothing_works_leaves_no_process_behind() {
     assert_eq!(terminal.end().code, 129);
 }
 
-/// A program that builds a large model does not listen at every moment. It has to end all the same.
+/// A program that builds a large model does not react to a signal at once, but must end nevertheless.
 #[test]
 fn a_termination_while_a_large_model_is_built_ends_the_program_with_its_best_plan() {
     for by_signal in [true, false] {

@@ -1,4 +1,4 @@
-//! Mouse and pasted text.
+//! Tests of the mouse and of pasted text.
 
 use super::opened;
 use super::pty::Place;

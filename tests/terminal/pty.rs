@@ -1,7 +1,7 @@
-//! A person at a terminal: starts the program in a pseudo-terminal, types, looks at the parsed screen.
+//! Simulates a user at a terminal: starts the program in a pseudo-terminal, types, and reads the parsed screen.
 //!
-//! Nothing here sleeps for a guessed time. Everything waits for something to be on the screen, on disk or in the
-//! process table, and all waiting shares one limit.
+//! No function waits for a fixed time. Each function waits for a state of the screen, the disk or the process table,
+//! with the time limit [`PATIENCE`].
 #![allow(dead_code, reason = "each test program and benchmark uses its part")]
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -27,19 +27,19 @@ pub use view::View;
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_lightbay");
 
-/// Longest that anything here waits for anything; only ever used up by something that is broken.
+/// Maximum time that a function waits; only a faulty program reaches this limit.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time between two looks at things that nobody announces (files, the process table).
+/// Interval between two checks of states that are not reported by events (files, the process table).
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Escape as terminals send it that tell all keys apart.
+/// The Escape key as sent by terminals that distinguish all keys.
 pub const ESCAPE: &str = "\x1b[27u";
 
 const FRAME_BEGIN: &[u8] = b"\x1b[?2026h";
 const FRAME_END: &[u8] = b"\x1b[?2026l";
 
-/// A folder with a home in it that nobody else uses.
+/// A folder that only one test uses, with a home folder in it.
 pub struct Place {
     folder: TempDir,
 }
@@ -68,19 +68,19 @@ impl Place {
             .to_vec()
     }
 
-    /// The program without a terminal.
+    /// Returns the command that runs the program without a terminal.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(arguments).current_dir(self.folder.path()).env_clear().envs(self.environment());
         command
     }
 
-    /// The program in a terminal of 120 columns and 40 rows.
+    /// Starts the program in a terminal of 120 columns and 40 rows.
     pub fn open(&self, arguments: &[&str]) -> Terminal {
         self.opening(arguments).start()
     }
 
-    /// The same, with something still to be said about it.
+    /// Returns the options for starting the program in such a terminal, which can still be changed.
     pub fn opening(&self, arguments: &[&str]) -> Opening {
         Opening {
             program: PROGRAM.to_owned(),
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-/// Looks at every finished frame, on the thread that reads.
+/// Function that is called with every finished frame, on the thread that reads the output.
 pub type Watch = Box<dyn FnMut(&View, Instant) + Send>;
 
 /// Options for starting a program.
@@ -117,7 +117,7 @@ impl Opening {
         self
     }
 
-    /// Another program, with the same arguments, place and environment.
+    /// Starts another program, with the same arguments, folder and environment.
     pub fn program(mut self, program: &str) -> Self {
         program.clone_into(&mut self.program);
         self
@@ -158,7 +158,7 @@ impl Opening {
 struct State {
     parser: vt100::Parser,
     bytes: Vec<u8>,
-    /// Times at which bytes came, each with the number of bytes that had come by then.
+    /// Times at which bytes arrived, each with the total number of bytes received by then.
     arrivals: Vec<(Instant, usize)>,
     frames: usize,
     in_frame: bool,
@@ -200,7 +200,7 @@ const fn pty_size(cols: u16, rows: u16) -> PtySize {
     PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
-/// Returns the way the terminal treats input and output, as a text that can be compared.
+/// Returns the input and output modes of the terminal, as a text that can be compared.
 fn mode(master: &dyn MasterPty) -> String {
     format!("{:?}", master.get_termios())
 }
@@ -251,7 +251,7 @@ fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
     bytes.windows(mark.len()).position(|window| window == mark)
 }
 
-/// The near end of the terminal. Closed when dropped.
+/// The controlling end of the pseudo-terminal, which is closed when the value is dropped.
 struct Line {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
@@ -267,18 +267,18 @@ pub struct Terminal {
     pub began: Instant,
 }
 
-/// State of a program and its terminal after the end.
+/// State of a program and its terminal after the end of the program.
 #[derive(Debug)]
 pub struct Ended {
     pub code: u32,
-    /// Content of the terminal afterwards.
+    /// Content of the terminal after the end of the program.
     pub view: View,
-    /// `true` if the terminal treats input and output as before.
+    /// `true` if the terminal has the input and output modes that it had before.
     pub restored: bool,
 }
 
 impl Ended {
-    /// It gave the terminal back as it was.
+    /// Asserts that the program restored the terminal.
     #[track_caller]
     pub fn tidy(self) -> Self {
         let view = &self.view;
@@ -299,12 +299,12 @@ impl Terminal {
         line.writer.flush().unwrap();
     }
 
-    /// Presses Escape in the form that cannot be taken for the beginning of what follows.
+    /// Presses Escape, as a byte sequence that cannot be the beginning of another key.
     pub fn escape(&mut self) {
         self.keys(ESCAPE);
     }
 
-    /// Gives a command in the palette.
+    /// Types a command in the palette and executes it.
     pub fn command(&mut self, command: &str) {
         self.keys(&format!(":{command}\r"));
     }
@@ -321,7 +321,7 @@ impl Terminal {
         self.line.as_ref().unwrap().master.resize(pty_size(width, height)).unwrap();
     }
 
-    /// Writes on the screen from outside, as another program would.
+    /// Writes text on the screen, as another program would.
     pub fn scribble(&self, text: &str) {
         self.shared.state().parser.process(text.as_bytes());
     }
@@ -332,7 +332,7 @@ impl Terminal {
         View::of(self.shared.state().parser.screen())
     }
 
-    /// Waits until a finished frame has what is asked for.
+    /// Waits until `enough` returns `true` for a finished frame.
     #[track_caller]
     pub fn until(&self, what: &str, mut enough: impl FnMut(&View) -> bool) -> View {
         let limit = Instant::now() + PATIENCE;
@@ -353,7 +353,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until all of these are on the screen.
+    /// Waits until all texts are on the screen.
     #[track_caller]
     pub fn until_shown(&self, texts: &[&str]) -> View {
         self.until(&format!("{texts:?}"), |view| texts.iter().all(|text| view.has(text)))
@@ -364,7 +364,7 @@ impl Terminal {
         self.until(&format!("'{text}' going away"), |view| !view.has(text))
     }
 
-    /// Lets time pass while the program works, and hears whether it ended meanwhile.
+    /// Waits for a time while the program runs; returns `true` if the program has ended.
     pub fn pass(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut state = self.shared.state();
@@ -377,7 +377,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until nothing was written for a while.
+    /// Waits until the program has written nothing for this time.
     #[track_caller]
     pub fn until_quiet(&self, time: Duration) {
         let limit = Instant::now() + PATIENCE;
@@ -391,12 +391,12 @@ impl Terminal {
         }
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn bytes(&self) -> usize {
         self.shared.state().bytes.len()
     }
 
-    /// Everything written from byte `from` on.
+    /// Returns the bytes written after the first `from` bytes.
     pub fn written(&self, from: usize) -> Vec<u8> {
         self.shared.state().bytes[from..].to_vec()
     }
@@ -406,7 +406,7 @@ impl Terminal {
         self.shared.state().arrivals.clone()
     }
 
-    /// Frames finished so far.
+    /// Returns the number of frames finished so far.
     pub fn frames(&self) -> usize {
         self.shared.state().frames
     }
@@ -426,7 +426,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for a frame after `frames` of them and says when the newest bytes came.
+    /// Waits until more than `frames` frames are finished, and returns the time of the newest bytes.
     #[track_caller]
     pub fn next_frame(&self, frames: usize) -> Instant {
         let limit = Instant::now() + PATIENCE;
@@ -449,12 +449,12 @@ impl Terminal {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Returns `true` if the terminal treats input and output as before the program came.
+    /// Returns `true` if the terminal has the input and output modes that it had before the program started.
     pub fn is_restored(&self) -> bool {
         mode(self.line.as_ref().unwrap().master.as_ref()) == self.mode_before
     }
 
-    /// Takes the terminal away, as a closed window or a lost connection does.
+    /// Closes the terminal, as a closed window or a lost connection does.
     pub fn close(&mut self) {
         self.shared.state().closing = true;
         // Something has to be written so that the reader looks up.
@@ -464,7 +464,7 @@ impl Terminal {
         drop((line.writer, line.master));
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the program.
     #[track_caller]
     pub fn end(mut self) -> Ended {
         let limit = Instant::now() + PATIENCE;
@@ -483,7 +483,7 @@ impl Terminal {
         Ended { code: status.exit_code(), view: self.view(), restored }
     }
 
-    /// Kills it at once, as `kill -9` does. Returns when that was.
+    /// Kills the program at once, as `kill -9` does, and returns the time of the kill.
     pub fn kill(mut self) -> Instant {
         self.signal(Signal::KILL);
         let at = Instant::now();
@@ -502,7 +502,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Waits until something outside the screen is so.
+/// Waits until `look` returns a value, for states outside the screen.
 #[track_caller]
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let limit = Instant::now() + PATIENCE;

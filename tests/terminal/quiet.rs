@@ -1,5 +1,5 @@
-//! Tests of what is written, and what is not: nothing while idle, little while solving, no colour and no Unicode if not
-//! wanted.
+//! Tests of the bytes written to the terminal: none while idle, few during a solve, and neither colour nor Unicode if
+//! the user excludes them.
 
 #[cfg(target_os = "linux")]
 use super::pty::process;
@@ -26,7 +26,7 @@ fn idle_writes_nothing_and_uses_no_processor() {
     }
 }
 
-/// Work of a program in three seconds.
+/// Bytes written, processor time and wake-ups of a program in three seconds.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 struct Stretch {
@@ -47,7 +47,7 @@ impl Stretch {
     }
 }
 
-/// Bytes of the fullest second, and bytes a second over all.
+/// Returns the maximum number of bytes in one second, and the mean number of bytes per second.
 fn rates(terminal: &Terminal, from: Instant) -> (usize, f64) {
     let arrivals = terminal.arrivals();
     let mut before = 0;
@@ -92,7 +92,7 @@ fn solving_keeps_within_the_bytes_of_a_slow_line() {
     assert_eq!(terminal.end().tidy().code, 130);
 }
 
-/// Goes through everything that can be on the screen.
+/// Shows all panes and layers of the program, one after the other.
 fn tour(terminal: &mut Terminal) {
     for keys in ["1", "2", "3", "4", "5", "z", "z", "v", "2o", " t", " f", "t", "?", ESCAPE, "L", ESCAPE, " "]
     {
@@ -119,7 +119,7 @@ fn tour(terminal: &mut Terminal) {
     terminal.until_shown(&["megatron_177b"]);
 }
 
-/// Parameters of all SGR sequences: those that set a colour.
+/// Returns the parameters of all SGR sequences that set a colour.
 fn colours(written: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(written);
     let sequences = text.split("\x1b[").skip(1).filter_map(|rest| {

@@ -1,4 +1,5 @@
-//! Tests of a disk that refuses: it is shown, told, offered another folder, and nothing is lost at the end.
+//! Tests of a disk that refuses writes: the screen shows the problem, the program offers another folder, and no plan is
+//! lost at the end.
 
 use super::pty::{Ended, PROGRAM, Place, Terminal, sessions_of};
 use super::{opened, searching};
@@ -9,14 +10,14 @@ use std::path::Path;
 
 const DATE: &str = "2026-01-01T00:00:00Z";
 
-/// Lets every write to a session fail, for root too: where its folder was there is a file.
+/// Makes every write to a session fail, also for root: replaces the folder of the session by a file.
 fn break_disk(place: &Place, name: &str) {
     let folder = sessions_of(place).join(name);
     fs::rename(&folder, place.path("aside")).unwrap();
     fs::write(&folder, b"in the way").unwrap();
 }
 
-/// Opens an example, breaks its disk and solves it.
+/// Opens an example, makes writes to its session fail, and solves the example.
 fn solved_unsaved(place: &Place) -> Terminal {
     let mut terminal = opened(place, "tiny4");
     break_disk(place, "tiny4");
@@ -25,7 +26,7 @@ fn solved_unsaved(place: &Place) -> Terminal {
     terminal
 }
 
-/// The best value among the plans of a session, which must all be sound.
+/// Returns the best value among the plans of a session; asserts that all plans can be read.
 #[track_caller]
 fn best(store: &Store, name: &str) -> f64 {
     let session = store.open(name, DATE).unwrap();
@@ -34,12 +35,12 @@ fn best(store: &Store, name: &str) -> f64 {
     values.fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the text on the shell, also where it is broken over several rows.
+/// Returns the text after the end of the program, with its rows joined.
 fn said(ended: &Ended) -> String {
     ended.view.rows.iter().map(String::as_str).collect()
 }
 
-/// The folder in which everything was put.
+/// Returns the folder in which the program saved all work at its end.
 #[track_caller]
 fn rescued_in(ended: &Ended) -> Store {
     let text = said(ended);
@@ -107,7 +108,7 @@ fn signals_rescue_too_and_keep_their_codes() {
     }
 }
 
-/// A workbench that has saved its plan in a folder which is gone now.
+/// Starts a workbench that has saved its plan in a folder, and removes the folder.
 fn saved_and_removed(place: &Place) -> Terminal {
     let mut terminal = place.open(&["preset:tiny4", "--solve"]);
     terminal.until_shown(&["OPTIMAL"]);

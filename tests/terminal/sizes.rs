@@ -1,10 +1,11 @@
-//! Sizes: too small, larger again, changing fast.
+//! Tests of terminal sizes: too small, larger again, and quick changes of size.
 
 use super::pty::{Place, View};
 use super::searching;
 use std::time::{Duration, Instant};
 
-/// The screen fills exactly this size: header to the right margin, footer on the last row, nothing stale.
+/// Returns `true` if the screen fills exactly this size: the header ends at the right margin, the footer is on the last
+/// row, and no old text remains.
 fn fills(view: &View, width: usize, height: usize) -> bool {
     let header = &view.rows[0];
     view.rows.len() == height

@@ -1,4 +1,4 @@
-//! The main job: open, solve, turn a knob, solve again, compare, write.
+//! Tests of the main workflow: open, solve, change a knob, solve again, compare, and write a file.
 
 #[cfg(target_os = "linux")]
 use super::pty::process;
@@ -10,12 +10,12 @@ use serde_json::Value;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// The session's log so far.
+/// Returns the events in the log of the session so far.
 fn log(place: &Place, session: &str) -> Replay {
     Replay::read(&sessions_of(place).join(session).join("run.log"), ReplayLimits::ALL).unwrap()
 }
 
-/// The number of the plan in the header.
+/// Returns the number of the plan in the header.
 fn shown_plan(view: &View) -> Option<u64> {
     let rest = view.rows[0].split("plan ").nth(1)?;
     rest.split_whitespace().next()?.parse().ok()

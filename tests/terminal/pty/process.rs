@@ -1,4 +1,4 @@
-//! Facts about a process, from the system.
+//! Data of the operating system about a process.
 
 use rustix::process::Pid;
 use std::fs;
@@ -7,25 +7,25 @@ fn read(pid: Pid, file: &str) -> String {
     fs::read_to_string(format!("/proc/{}/{file}", pid.as_raw_nonzero())).unwrap()
 }
 
-/// Fields of `stat` after the name, which may hold blanks.
+/// Returns the fields of `/proc/PID/stat` after the name of the process, because the name may contain blanks.
 fn stat(pid: Pid) -> Vec<String> {
     let text = read(pid, "stat");
     let rest = text.rsplit_once(") ").unwrap().1;
     rest.split_whitespace().map(str::to_owned).collect()
 }
 
-/// `T` while it stands still.
+/// Returns the letter of the process state, such as `T` for a stopped process.
 pub fn state(pid: Pid) -> char {
     stat(pid)[0].chars().next().unwrap()
 }
 
-/// Milliseconds of processor time used so far, in steps of 10.
+/// Returns the processor time used so far in milliseconds, in steps of 10 ms.
 pub fn cpu_ms(pid: Pid) -> u64 {
     let ticks: u64 = stat(pid)[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
     ticks * 10
 }
 
-/// Returns the number of times that its threads went to sleep, which is how often they had been woken.
+/// Returns how often the threads of the process went to sleep, which equals the number of times that they were woken.
 pub fn sleeps(pid: Pid) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).unwrap();
     tasks
@@ -34,7 +34,7 @@ pub fn sleeps(pid: Pid) -> u64 {
         .sum()
 }
 
-/// Resident memory in bytes.
+/// Returns the resident memory in bytes.
 pub fn resident(pid: Pid) -> u64 {
     field(&read(pid, "status"), "VmRSS:") * 1024
 }

@@ -1,14 +1,14 @@
-//! Content of a terminal, as a person sees it.
+//! Content of a terminal, as the user sees it.
 
-/// Content of the screen at one moment.
+/// Content of the screen at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// Rows without trailing blanks.
     pub rows: Vec<String>,
-    /// `true` if it is the screen that programs take for themselves.
+    /// `true` if the terminal shows the alternate screen.
     pub alternate: bool,
     pub cursor_hidden: bool,
-    /// `true` if the terminal brackets what is pasted, and whether it reports the mouse.
+    /// `true` if bracketed paste is on.
     pub brackets_paste: bool,
     pub reports_mouse: bool,
 }
@@ -33,7 +33,7 @@ impl View {
         self.rows.iter().any(|row| row.contains(text))
     }
 
-    /// The first row that has `text`, with its number.
+    /// Returns the number and the content of the first row that contains `text`.
     #[track_caller]
     pub fn row_of(&self, text: &str) -> (usize, &str) {
         let found = self.rows.iter().enumerate().find(|(_, row)| row.contains(text));
@@ -41,7 +41,7 @@ impl View {
         (at, row)
     }
 
-    /// Column and row of the first cell of `text`, counted from 0.
+    /// Returns column and row of the first cell of `text`, counted from 0.
     #[track_caller]
     pub fn cell_of(&self, text: &str) -> (usize, usize) {
         let (at, row) = self.row_of(text);
