@@ -175,8 +175,8 @@ pub fn covers_all(kind: &str, covers: &str) -> bool {
     named_kind!(kind, K => K::covers_all(covers), false)
 }
 
-/// Describes the problem that a method solves, if the method does not optimise the objective of the kind; `None` if it
-/// does.
+/// Describes the problem that a method solves, if the method does not optimise the objective of the kind; otherwise
+/// returns `None`.
 pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
     named_kind!(kind, K => K::other_question(method), None)
 }

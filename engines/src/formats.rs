@@ -151,7 +151,7 @@ pub fn export_against(
 }
 
 /// Returns remarks for the user on a written file, one sentence each: the parts of the subject that the format omits,
-/// and the caveat of the plan.
+/// and a soft requirement that the plan does not meet.
 pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
     fn of<K: Variants>(subject: SubjectOf<'_, K>, format: &str) -> Vec<String> {
         K::export_remarks(subject, format)

@@ -210,7 +210,8 @@ fn no_model(kind_name: &str, name: &str, all: &[ModelledMethod]) -> Problem {
     Problem::new("", format!("method '{name}' does not exist{of}"), suggestion(name, &names))
 }
 
-/// Refuses parameters that do not change the model of the method, because they would have no effect on its export.
+/// Refuses parameters that do not change the model of the method, because such parameters would have no effect on the
+/// exported model.
 fn without_effect(
     kind: &str,
     chosen: &ModelledMethod,

@@ -12,7 +12,7 @@ use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
 /// A method with its settings: the part of a request that does not depend on the scenario; forms, command lines, sweeps
-/// and sessions use it.
+/// and sessions use this part.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Name of the method.

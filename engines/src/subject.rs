@@ -248,7 +248,7 @@ impl AnyScenario {
     ///
     /// # Errors
     /// Every problem of the values and of the resulting scenario, every knob that has no effect on it, and every value
-    /// that leaves the problem as it was.
+    /// that does not change the problem.
     pub fn with_all(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         let changed = self.acting(changes)?;
         let mut problems = Problems::new();
@@ -278,7 +278,7 @@ impl AnyScenario {
         problems.into_result(changed)
     }
 
-    /// Changes knobs like [`Self::with_all`], but a value may leave the problem as it was.
+    /// Changes knobs like [`Self::with_all`], but also accepts values that do not change the problem.
     pub(crate) fn acting(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         let changed = self.turned(changes)?;
         let mut problems = Problems::new();

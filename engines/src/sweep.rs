@@ -1,8 +1,8 @@
 //! Sweeps: scenarios x values of knobs x methods, solved one after the other, with one row for each combination.
 //!
-//! This module does not depend on any kind and does not access files. A [`Sweep`] lists the cells and makes a job of
-//! each; a [`Walker`] solves them and returns a [`SweepRow`] and the checked plan of every cell. The plan for one value
-//! of a knob starts the run for the next value if the method accepts hot starts and the knob permits reuse.
+//! This module does not depend on any kind and does not access files. A [`Sweep`] lists the cells and makes a job for
+//! each cell; a [`Walker`] solves the cells and returns a [`SweepRow`] and the checked plan of every cell. The plan for
+//! one value of a knob starts the run for the next value if the method accepts hot starts and the knob permits reuse.
 
 use crate::catalogue::{kind, method, methods};
 use crate::solve::{idle, job, parse_entry, parse_param, unknown_method};
@@ -294,7 +294,7 @@ impl Sweep {
     }
 
     /// Returns the knob that an axis varies, and its owner. If the axis varies a parameter of methods, every method of
-    /// the sweep must have it, because every method is run with every value.
+    /// the sweep must have this parameter, because every method is run with every value.
     fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, AxisOf), Problem> {
         let name = setting.name.as_str();
         if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)

@@ -253,7 +253,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Combines an event with the session number of its plan.
+    /// Combines an event with the number of the event's plan in the session.
     pub fn new(event: Event, plan: Option<u64>) -> Self {
         Self { event: Arc::new(event), plan }
     }

@@ -104,7 +104,7 @@ pub struct CellEdit {
     pub key: u64,
     /// `true` if the newest evaluation is still under way.
     pub waiting: bool,
-    /// Results for `values`, best first.
+    /// Results of the evaluation of `values`, best first.
     pub previews: Vec<Preview>,
     /// Reason that the last step was refused; empty if it was accepted.
     pub problem: String,

@@ -49,7 +49,7 @@ pub struct PlanEntry {
     pub status: Option<Status>,
     /// The bounds on the plan by the checker and by the plan's method; see [`crate::app::state::App::standing_of`].
     pub standing: Standing,
-    /// The problem that the plan's method solves, if it differs from the problem of the objective; a plan for another
+    /// The problem that the plan's method solves, if the method does not optimise the objective; a plan for another
     /// problem can be displayed, but never counts as the best plan.
     pub other_question: Option<&'static str>,
     /// Hash of the plan's scenario.
@@ -80,7 +80,7 @@ impl PlanEntry {
         self.plan = Some(plan);
     }
 
-    /// Returns `true` if the plan's method solves the problem of the objective.
+    /// Returns `true` if the plan's method optimises the objective.
     pub fn competes(&self) -> bool {
         self.other_question.is_none()
     }

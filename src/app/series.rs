@@ -8,7 +8,7 @@ pub const CAPACITY: usize = 4096;
 pub struct Point {
     /// Seconds of the run's clock.
     pub at_s: f64,
-    /// Number of the generation, node or vector, as the run counts them.
+    /// Number of the generation, node or vector at which the run reported the value.
     pub count: f64,
     /// Value at this point.
     pub value: f64,

@@ -474,7 +474,8 @@ impl App {
         self.plans.shown().is_some_and(|shown| self.is_of_another_scenario(shown))
     }
 
-    /// Returns `true` for a plan of another scenario than the present one; its number is shown with a `*`.
+    /// Returns `true` for a plan of another scenario than the present one; the screen shows a `*` next to the number of
+    /// such a plan.
     pub fn is_of_another_scenario(&self, entry: &PlanEntry) -> bool {
         self.work.as_ref().is_some_and(|work| work.now.sha256 != entry.scenario_sha256)
     }
@@ -503,7 +504,7 @@ impl App {
         })
     }
 
-    /// Returns the rules for editing cells of a pane, if they can be edited.
+    /// Returns the rules for editing cells of a pane, if the cells can be edited.
     pub fn editing_of(&self, pane: PaneId) -> Option<&Arc<CellEditing>> {
         self.drawn_pane(pane)?.edit.as_ref()
     }

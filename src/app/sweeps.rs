@@ -66,7 +66,7 @@ pub struct SweepRun {
     /// State of the sweep.
     pub state: SweepState,
     /// The first value of the knob that makes a valid scenario, and the hash of the scenario with this value: this pair
-    /// identifies the scenario of the sweep, because it does not depend on the present value of the knob.
+    /// identifies the scenario of the sweep independently of the present value of the knob.
     about: Option<(usize, String)>,
 }
 

@@ -138,7 +138,7 @@ fn warn(shown: &Shown, arguments: &Arguments, console: &mut Console) {
     }
 }
 
-/// Returns the text on a plan that precedes the figures of its kind; it has the same form for all kinds.
+/// Returns the text on a plan that precedes the figures of its kind; this text has the same form for all kinds.
 pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
     let (header, checked) = (plan.header(), plan.shared());
     let shown = Shown {

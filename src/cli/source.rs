@@ -24,7 +24,7 @@ pub enum Source {
     Preset(String),
     /// A saved session, written `session:NAME`, or one of its plans, written `session:NAME/NUMBER`.
     Session(String),
-    /// A file: any other text is its path.
+    /// A file: a text of any other form is the path of a file.
     File(PathBuf),
 }
 

@@ -1,5 +1,5 @@
-//! Error message for a file of another tool where a scenario or plan is expected: it names the format and the command
-//! that reads it.
+//! Error message for a file of another tool where a scenario or plan is expected: the message names the format, and the
+//! command that reads the file.
 
 use lightbay_core::problem::Problem;
 use lightbay_formats::Format;

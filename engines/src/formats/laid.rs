@@ -1,5 +1,5 @@
 //! Switch command formats for kinds whose plans assign circuits to switch ports. The commands come from a
-//! `crossconnect` scenario with the same ports: they change the installed circuits to the circuits of the plan.
+//! `crossconnect` scenario with the same ports: the commands change the installed circuits to the circuits of the plan.
 
 use super::{Artifact, FormatInfo, SecondSubject, Subject, SubjectSort};
 use crate::crossconnect::files::exports::laid;

@@ -6,7 +6,7 @@ use lightbay_formats::solutions::{Dialect, Key, SolutionFile};
 use lightbay_highs::model::{Domain, Model};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum violation of a bound or row, relative to the size of the bound if that is above 1.
+/// Maximum violation of a bound or row, divided by the absolute value of the bound if this absolute value is above 1.
 const TOLERANCE: f64 = 1e-6;
 /// Maximum violation of a bound or row for files with six digits, relative like [`TOLERANCE`].
 const COARSE: f64 = 1e-5;

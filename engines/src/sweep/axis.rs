@@ -16,7 +16,7 @@ pub enum AxisOf {
     Method,
 }
 
-/// A knob and its values in order.
+/// A knob, and the values that the sweep gives to the knob, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Description of the knob.
@@ -62,7 +62,7 @@ impl Axis {
         }
     }
 
-    /// Returns `true` if the run for one value may start from the plan for another value, as the knob declares.
+    /// Returns `true` if the knob permits that the run for one value starts from the plan for another value.
     pub fn hands_on(&self) -> bool {
         self.turns == AxisOf::Scenario && self.info.effect != Effect::Cold
     }

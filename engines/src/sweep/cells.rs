@@ -49,7 +49,7 @@ impl std::fmt::Display for Shard {
 }
 
 impl Sweep {
-    /// Returns the number of cells; none before there is a method.
+    /// Returns the number of cells; 0 as long as the sweep has no methods.
     pub fn len(&self) -> usize {
         self.values() * self.scenarios.len() * self.requests.len()
     }

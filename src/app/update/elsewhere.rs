@@ -1,4 +1,4 @@
-//! Runs of another process that has the session of the displayed plans open.
+//! Runs of another process that has the displayed session open.
 
 use crate::app::action::RemoteEvents;
 use crate::app::runs::RunState;

@@ -71,8 +71,8 @@ impl App {
         effects.push(Effect::Import { format, paths });
     }
 
-    /// Converts a typed path: it is relative to the folder in which the program was started, unless it begins with `/`
-    /// or `~`.
+    /// Converts a typed text to a path; the text is relative to the folder in which the program was started, unless it
+    /// begins with `/` or `~`.
     pub(super) fn path(&self, text: &str) -> PathBuf {
         if text.starts_with('~') { PathBuf::from(text) } else { self.options.folder.join(text) }
     }

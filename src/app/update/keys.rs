@@ -1,4 +1,4 @@
-//! Keys and pasted text: the layer on top gets them first, then the panes.
+//! Keys and pasted text: the top layer receives each key first, then the panes receive it.
 
 use crate::app::action::{Command, Motion};
 use crate::app::effect::Effects;

@@ -1,4 +1,4 @@
-//! Focus, selection, zoom and forms of panes; copying what they show.
+//! Focus, selection, zoom and forms of panes; copying the content of panes.
 
 use crate::app::action::{Command, Motion};
 use crate::app::drawn::{Drawn, Item};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// little over SSH.
 const PLAY_EVERY: Duration = Duration::from_millis(100);
 
-/// Maximum number of steps that are shown in a playback, so that it takes at most half a minute.
+/// Maximum number of steps that are shown in a playback, so that the playback takes at most half a minute.
 const MOST_PLAYED: u32 = 300;
 
 /// Number of steps back that leads to the first step in every pane: larger than the number of steps of any pane.

@@ -60,8 +60,9 @@ impl App {
         self.to_remember = true;
     }
 
-    /// Returns the pairs to compare: marked plans with the baseline or with each other, else the displayed plan with
-    /// the baseline or with the next plan of the table.
+    /// Returns the pairs of plans to compare: each marked plan with the baseline or, without a baseline, with the first
+    /// marked plan. If this gives no pair, returns the displayed plan with the baseline, a marked plan or the first
+    /// other plan of the table.
     fn pairs(&self) -> Vec<Pair> {
         let baseline = self.plans.baseline.filter(|number| self.plans.get(*number).is_some());
         let marked: Vec<u64> = self.plans.marked().iter().map(|entry| entry.number).collect();

@@ -76,7 +76,7 @@ impl Saver {
         }
     }
 
-    /// Writes the final plan, or the best known plan if the run reported no final plan, and returns it.
+    /// Writes the final plan, or the best known plan if the run reported no final plan; returns the written plan.
     ///
     /// If the file cannot be written any more, saves the plan in the state folder or prints it to standard output, so
     /// that a full disk does not lose hours of work.
