@@ -342,7 +342,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// Returns the trust in the plan's claimed bound.
+    /// Returns the source of the plan's bound: derived by the checker, claimed by the method, or none.
     pub fn bound_trust(&self) -> BoundTrust {
         each_kind!(self, Self, plan => plan.bound_trust())
     }

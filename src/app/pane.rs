@@ -105,9 +105,9 @@ pub type PaneTable = fn(&str) -> &'static [PaneInfo];
 pub struct PaneState {
     /// Item selected in the pane.
     pub selected: Option<ItemId>,
-    /// First row shown, corrected by drawing.
+    /// First row shown; drawing may correct this value.
     pub offset: usize,
-    /// First column shown, corrected by drawing.
+    /// First column shown; drawing may correct this value.
     pub column: usize,
     /// Stretch of the axis in steps: 0 shows the whole axis, and each step doubles the stretch.
     pub zoom: u8,

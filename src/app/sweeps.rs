@@ -6,10 +6,10 @@ use lightbay_engines::sweep::{Axis, AxisOf, Sweep, SweepRow, Walked};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Factors by which the present value is multiplied for the suggested values.
+/// The suggested values of a knob are its present value times these factors.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// Factors by which the present value is multiplied for the suggested values of a knob that is a fraction.
+/// The suggested values of a knob that is a fraction are its present value times these factors.
 const SHARE_FACTORS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
 
 /// Knobs and methods of the sweeps that the pane of sweeps offers.

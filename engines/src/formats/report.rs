@@ -105,7 +105,7 @@ fn picture(places: &[&'static str]) -> ParamInfo {
     )
 }
 
-/// Adds sections to the tables that a format of a kind can write.
+/// Adds `names`, the names of sections, to the tables that a format can write.
 fn add_tables(format: &mut FormatInfo, names: &[&'static str]) {
     let known = format.params.iter_mut().find(|param| param.name == TABLE);
     if let Some(Domain::Choice { names: choices }) = known.map(|param| &mut param.domain) {

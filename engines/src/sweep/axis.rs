@@ -62,7 +62,7 @@ impl Axis {
         }
     }
 
-    /// Returns `true` if the knob permits that the run for one value starts from the plan for another value.
+    /// Returns `true` if the knob allows the run for one value to start from the plan for another value.
     pub fn hands_on(&self) -> bool {
         self.turns == AxisOf::Scenario && self.info.effect != Effect::Cold
     }

@@ -259,8 +259,8 @@ impl App {
         settings
     }
 
-    /// Returns the plan for comparison in the export: the baseline, if the format accepts a second subject and the
-    /// exported plan is not the baseline.
+    /// Returns the plan with which an export compares the exported plan: the baseline, if the format accepts a second
+    /// subject and the exported plan is not the baseline.
     pub(crate) fn second_plan(&self, plan: Option<u64>, format: &str) -> Option<u64> {
         let number = self.plans.baseline.filter(|number| Some(*number) != plan)?;
         let formats = lightbay_engines::exporters(self.work.as_ref()?.kind);
