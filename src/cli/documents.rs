@@ -65,6 +65,7 @@ documents! {
     "sessions" SessionsDocument = "lightbay.sessions/1";
     "session" SessionDocument = "lightbay.session/1";
     "solve" SolveDocument = "lightbay.solve/1";
+    "sweep-status" SweepStatusDocument = "lightbay.sweep-status/1";
 }
 
 /// Returns the schema of a document together with its key `schema`.
@@ -257,6 +258,25 @@ pub struct SolveDocument {
     pub plan: Option<Header>,
     /// Known bounds on the plan, the strongest first.
     pub bounds: Vec<KnownBound>,
+}
+
+/// Result of `lightbay sweep status`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SweepStatusDocument {
+    /// Identifier of the sweep.
+    pub sweep: String,
+    /// Number of cells of the whole sweep.
+    pub cells: usize,
+    /// Number of cells that have a row.
+    pub done: usize,
+    /// Number of rows by status.
+    pub by_status: BTreeMap<String, usize>,
+    /// Cells whose row has no plan.
+    pub without_plan: Vec<usize>,
+    /// Cells without a row.
+    pub missing: Vec<usize>,
+    /// Time of all runs together, seconds.
+    pub elapsed_s: f64,
 }
 
 /// Returns the schema of the flat row that `lightbay show --row` prints: its keys depend on the kind.

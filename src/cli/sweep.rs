@@ -11,22 +11,28 @@ use super::signals;
 use super::solve;
 use super::source::Source;
 use crate::helper::{self, ProcessGroup};
-use clap::{Args, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::Setting;
+use lightbay_core::problem::counted;
 use lightbay_engines::sweep::{Shard, Sweep, SweepRow, Walked, Walker};
 use request::PreparedSweep;
+use script::Batch;
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+mod merge;
+mod parts;
 mod plans;
 mod progress;
 mod request;
+mod script;
 mod table;
 
 /// The schema name of the object that `--json` prints.
@@ -38,6 +44,9 @@ Examples:
   lightbay sweep job.json --over bandwidth_gbps=200,400 --method iter-halve,delta-joint -o table.csv
   lightbay sweep a.json b.json --over seq=2048..8192..2048 --over ports_per_pod=[8,8],[16,8]
   lightbay sweep hall.json --over instance_seed=1..5 --time-limit 10s --shard 1/2 -o first.csv
+  lightbay sweep job.json --over seq=2048..65536..2048 --script slurm -o table.csv > sweep.sbatch
+  lightbay sweep status table.*.csv
+  lightbay sweep merge table.*.csv -o table.csv
 
 Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over \
 options give every combination of their values. A method that accepts a hot start begins from the plan for the previous \
@@ -51,8 +60,16 @@ exit code of the cells that is not 0 becomes the exit code.";
 
 /// Arguments of `sweep`.
 #[derive(Args, Debug)]
-#[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(
+    after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP),
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub struct Arguments {
+    /// Work on tables that sweeps wrote.
+    #[command(subcommand)]
+    on_tables: Option<OnTables>,
+
     /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; if a file is a plan, its scenario is used
     #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenarios: Vec<Source>,
@@ -77,9 +94,10 @@ pub struct Arguments {
     #[arg(long)]
     cold: bool,
 
-    /// Solve one part of the table, such as 1/4: the first of four parts
-    #[arg(long, value_name = "PART", default_value_t = Shard::WHOLE, hide_default_value = true)]
-    shard: Shard,
+    /// Solve one part of the table, such as 1/4: the first of four parts. `auto` or `auto/4` uses the index that Slurm,
+    /// Nomad or Kubernetes gives to a job of an array
+    #[arg(long, value_name = "PART", default_value = "1/1", hide_default_value = true)]
+    shard: String,
 
     /// Table to write: TABLE.csv, or TABLE.jsonl with one JSON object per line [default: CSV on standard output]
     #[arg(short, long, value_name = "TABLE", value_hint = ValueHint::FilePath)]
@@ -92,6 +110,18 @@ pub struct Arguments {
     /// Keep the rows already in the table and solve the rest
     #[arg(long, requires = "output")]
     resume: bool,
+
+    /// With --resume, also solve the cells again whose row has no plan or a failure
+    #[arg(long, requires = "resume")]
+    retry_failed: bool,
+
+    /// Print a script that solves the sweep in parts, instead of solving it
+    #[arg(long, value_name = "SYSTEM", value_enum, requires = "output", conflicts_with_all = ["shard", "resume", "json"])]
+    script: Option<Batch>,
+
+    /// Number of parts of that script [default: one for each chain of cells, at most 64]
+    #[arg(long, value_name = "N", requires = "script", value_parser = clap::value_parser!(u16).range(1..))]
+    parts: Option<u16>,
 
     /// Overwrite an existing table and existing plans
     #[arg(long, conflicts_with = "resume")]
@@ -109,6 +139,44 @@ pub struct Arguments {
     progress: Option<Progress>,
 }
 
+/// Work on tables that sweeps wrote.
+#[derive(Debug, Subcommand)]
+enum OnTables {
+    /// Show how many cells of a sweep are done, failed and missing
+    Status {
+        /// Tables of the parts of one sweep
+        #[arg(required = true, value_hint = ValueHint::FilePath)]
+        tables: Vec<PathBuf>,
+        /// Print one JSON object (`lightbay schema sweep-status`)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write one table with the rows of all parts, in the order of the cells
+    Merge {
+        /// Tables of the parts of one sweep
+        #[arg(required = true, value_hint = ValueHint::FilePath)]
+        tables: Vec<PathBuf>,
+        /// Table to write [default: standard output]
+        #[arg(short, long, value_name = "TABLE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+        /// Overwrite an existing table
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// Prints the script of a batch system.
+fn print_script(batch: Batch, arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let sweep = request::sweep(arguments, console)?;
+    let parts = arguments.parts.map_or_else(|| sweep.lines().min(64), usize::from);
+    let sweep = parts::divisible(sweep, Shard { part: 1, of: parts }, console)?;
+    let table = arguments.output.clone().unwrap_or_default();
+    let text = script::script(batch, arguments, parts, &table);
+    console.say(&format!("the script solves {} in {}", counted(sweep.len() as u64, "cell", "cells"), counted(parts as u64, "part", "parts")));
+    console.out().write_all(text.as_bytes())?;
+    Ok(Exit::Done)
+}
+
 /// Message to the coordinator.
 enum ProgressMessage {
     /// A cell is done.
@@ -121,7 +189,17 @@ enum ProgressMessage {
 
 /// Executes the command: solves the cells of the sweep, and writes a row for each.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let PreparedSweep { sweep, todo, starts, mut table, mut plans, found, threads } =
+    match &arguments.on_tables {
+        Some(OnTables::Status { tables, json }) => return merge::status(tables, *json, console),
+        Some(OnTables::Merge { tables, output, force }) => {
+            return merge::merge(tables, output.as_deref(), *force, console);
+        }
+        None => {}
+    }
+    if let Some(batch) = arguments.script {
+        return print_script(batch, arguments, console);
+    }
+    let PreparedSweep { sweep, shard, todo, starts, mut table, mut plans, found, threads } =
         request::prepare(arguments, console)?;
     let form = match arguments.progress {
         None if arguments.output.is_none() && !arguments.json => Progress::None,
@@ -202,7 +280,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         plans.finish();
     }
     if arguments.json {
-        console.write_json(&document(&sweep, arguments.shard, found.len(), through, &rows))?;
+        console.write_json(&document(&sweep, shard, found.len(), through, &rows))?;
     }
     let all = found.len() + todo.len();
     if let Some(signal) = signal.filter(|_| !through) {

@@ -290,3 +290,90 @@ fn progress_is_a_line_per_cell_or_events_and_rows() {
     }
     assert_eq!((runs.into_iter().collect::<Vec<_>>(), found), (vec![1, 2], 2));
 }
+
+/// Solves the parts of a sweep of three values of one chain.
+fn parts(place: &Place, of: usize) -> Vec<String> {
+    let over = "bandwidth_gbps=100,200,400";
+    (1..=of)
+        .map(|part| {
+            let name = format!("t.{part}.csv");
+            let shard = format!("{part}/{of}");
+            place.run(&["sweep", "preset:tiny8", "--over", over, "--shard", &shard, "-o", &name]).done();
+            name
+        })
+        .collect()
+}
+
+#[test]
+fn more_parts_than_chains_share_the_cells_and_merge_in_any_order() {
+    let place = Place::new();
+    let names = parts(&place, 3);
+    let status = place.run(&["sweep", "status", &names[0], &names[2]]).done().out;
+    assert!(status.contains("2 of 3 cells") && status.contains("cell 2 is missing"), "{status}");
+    let merged = |names: &[&str]| place.run(&[&["sweep", "merge"], names].concat()).done().out;
+    let all = merged(&["t.3.csv", "t.1.csv", "t.2.csv"]);
+    assert_eq!(columns(&all, "cell"), ["1", "2", "3"]);
+    assert_eq!(all, merged(&["t.2.csv", "t.2.csv", "t.1.csv", "t.3.csv"]), "neither order nor repetition matters");
+    let json = place.run(&["sweep", "status", "t.1.csv", "--json"]).done().json();
+    assert_eq!((json["cells"].as_u64(), json["missing"].as_array().unwrap().len()), (Some(3), 2));
+    place.run(&["sweep", "preset:tiny8", "--over", "bandwidth_gbps=1,2", "--shard", "1/3"]).exit(2).says(&["2 cells"]);
+    let other = ["sweep", "preset:tiny8", "--over", "seq=2048,4096", "-o", "other.csv"];
+    place.run(&other).done();
+    place.run(&["sweep", "merge", "t.1.csv", "other.csv"]).exit(2).says(&["other.csv: line 2", "another sweep"]);
+}
+
+#[test]
+fn batch_systems_give_the_part_and_get_a_script() {
+    let place = Place::new();
+    let sweep = ["sweep", "preset:tiny8", "--over", "bandwidth_gbps=100,200,400", "--cold"];
+    let auto = |variables: &[(&str, &str)], part: &str| {
+        let mut command = place.command(&[&sweep[..], &["--shard", part]].concat());
+        command.envs(variables.iter().copied()).output().unwrap()
+    };
+    let slurm = [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_MIN", "5"), ("SLURM_ARRAY_TASK_COUNT", "3")];
+    let found = auto(&slurm, "auto");
+    assert_eq!(columns(&String::from_utf8(found.stdout).unwrap(), "cell"), ["3"]);
+    let found = auto(&[("JOB_COMPLETION_INDEX", "0")], "auto/3");
+    assert_eq!(columns(&String::from_utf8(found.stdout).unwrap(), "cell"), ["1"]);
+    for (variables, part, says) in [
+        (&[("JOB_COMPLETION_INDEX", "0")][..], "auto", "does not give the number of parts"),
+        (&[("NOMAD_ALLOC_INDEX", "3")], "auto/3", "there are only 3 parts"),
+        (&[], "auto", "finds none of SLURM_ARRAY_TASK_ID"),
+    ] {
+        let refused = auto(variables, part);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8(refused.stderr).unwrap().contains(says), "{says}");
+    }
+    let script = |system: &str| {
+        place.run(&[&sweep[..], &["--script", system, "-o", "a table.csv"]].concat()).done().out
+    };
+    assert!(script("slurm").contains("#SBATCH --array=1-3\n") && script("k8s").contains("completions: 3\n"));
+    // The shell reads the command of the script as it was meant.
+    let slurm = script("slurm");
+    let exec = slurm.lines().last().unwrap().replace("exec lightbay", super::support::PROGRAM);
+    let command = exec.replace("--shard auto", "--shard 2/3");
+    let ran = Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(place.path(""))
+        .env("SLURM_ARRAY_TASK_ID", "2")
+        .env("HOME", place.path("home"))
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(columns(&place.read("a table.2.csv"), "cell"), ["2"]);
+}
+
+#[test]
+fn failed_cells_are_solved_again_where_asked() {
+    let place = Place::new();
+    // Fewer ports than links: the first cell is infeasible.
+    let sweep = ["sweep", "preset:tiny8", "--over", "ports_per_pod=1,8", "-o", "t.csv"];
+    let first = place.run(&sweep);
+    assert_ne!(first.code, Some(0));
+    assert_eq!(rows(&place, "t.csv"), 2);
+    let before = place.read("t.csv");
+    assert_ne!(place.run(&[&sweep[..], &["--resume"]].concat()).code, Some(0));
+    assert_eq!(place.read("t.csv"), before, "nothing is solved again");
+    assert_ne!(place.run(&[&sweep[..], &["--resume", "--retry-failed"]].concat()).code, Some(0));
+    assert_eq!(columns(&place.read("t.csv"), "cell"), ["2", "1"], "only the failed cell has a new row");
+}

@@ -1,7 +1,7 @@
 //! Cells of a sweep, their order, and the reuse of their plans.
 
 use super::{Axis, Sweep};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell: one scenario with one value of every axis, for one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +108,11 @@ impl Sweep {
             }
             _ => true,
         }
+    }
+
+    /// Returns the number of lines, which is the largest number of parts that all have a cell.
+    pub fn lines(&self) -> usize {
+        (1..=self.len()).map(|number| self.line(&self.cell(number))).collect::<BTreeSet<_>>().len()
     }
 
     /// Returns the numbers of the cells of a part, in order. The parts share the lines evenly and have no cell in

@@ -12,12 +12,13 @@ use lightbay_core::read::{brief, parse_json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns that every table has, in addition to the columns of axes and figures.
-pub(super) const FIXED: [&str; 17] = [
+pub(super) const FIXED: [&str; 18] = [
     "sweep",
     "cell",
+    "cells",
     "scenario",
     "scenario_sha256",
     "method",
@@ -131,8 +132,13 @@ impl SweepRow {
     }
 
     fn cells(&self, sweep: &Sweep) -> Vec<Value> {
-        let mut cells =
-            vec![json!(sweep.id()), json!(self.cell), json!(self.scenario), json!(self.scenario_sha256)];
+        let mut cells = vec![
+            json!(sweep.id()),
+            json!(self.cell),
+            json!(sweep.len()),
+            json!(self.scenario),
+            json!(self.scenario_sha256),
+        ];
         cells.extend(self.values.iter().map(|value| json!(value)));
         cells.extend([
             json!(self.method),
@@ -183,7 +189,7 @@ impl Sweep {
     /// Returns the names of the columns of the table: the inputs, the axes, the result of the run, the figures, and
     /// data about the run such as its duration.
     pub fn columns(&self) -> Vec<String> {
-        let (asked, rest) = FIXED.split_at(4);
+        let (asked, rest) = FIXED.split_at(5);
         let (ended, origin) = rest.split_at(7);
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let axes = self.axes().iter().map(super::Axis::label).collect();
@@ -205,6 +211,13 @@ pub struct FoundRow {
     pub status: EndStatus,
     /// `true` if there is a plan.
     pub has_plan: bool,
+}
+
+impl FoundRow {
+    /// Returns `true` if the cell has no plan, or if the status of its run means failure.
+    pub const fn failed(&self) -> bool {
+        !self.has_plan || fails(self.status)
+    }
 }
 
 /// Format of a table.
@@ -296,6 +309,24 @@ impl TableForm {
             rows.push(FoundRow { cell, status, has_plan: !get("value").is_empty() });
         }
         Ok(rows)
+    }
+}
+
+impl TableForm {
+    /// Returns the text of a table without the rows of some cells.
+    ///
+    /// # Errors
+    /// The first line that is not a row of this sweep.
+    pub fn without(self, sweep: &Sweep, text: &str, cells: &BTreeSet<usize>) -> Result<String, Problem> {
+        let head = self.head(sweep);
+        let mut kept = head.clone();
+        for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n') && *line != head) {
+            let found = self.read(sweep, &format!("{head}{line}"))?;
+            if found.iter().all(|row| !cells.contains(&row.cell)) {
+                kept.push_str(line);
+            }
+        }
+        Ok(kept)
     }
 }
 

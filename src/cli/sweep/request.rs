@@ -1,13 +1,13 @@
 //! Makes cells from the arguments. Every error in the arguments is found here, before anything is started or written.
 
-use super::Arguments;
 use super::plans::Plans;
 use super::table::RowTarget;
+use super::{Arguments, parts};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::source::stdin_at_most_once;
 use lightbay_core::problem::Problems;
-use lightbay_engines::sweep::{FoundRow, Starts, Sweep};
+use lightbay_engines::sweep::{FoundRow, Shard, Starts, Sweep};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct PreparedSweep {
     /// All cells.
     pub sweep: Arc<Sweep>,
+    /// Part of the cells that this command solves.
+    pub shard: Shard,
     /// Numbers of the cells to solve.
     pub todo: Vec<usize>,
     /// Plans of finished cells to start from.
@@ -32,7 +34,8 @@ pub struct PreparedSweep {
 /// Reads and checks all arguments and inputs.
 pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedSweep, Failure> {
     stdin_at_most_once(&arguments.scenarios)?;
-    let sweep = Arc::new(sweep(arguments, console)?);
+    let shard = parts::shard(&arguments.shard, |name| std::env::var(name).ok(), console)?;
+    let sweep = Arc::new(parts::divisible(sweep(arguments, console)?, shard, console)?);
     if arguments.limits.gap.is_some() && !sweep.heeds_gap() {
         let message = "has no effect: none of the methods proves a bound";
         return Err(Failure::input("--gap", message, "leave it out, or add a method that proves a bound"));
@@ -48,20 +51,21 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
             "name a table with -o, or redirect standard output",
         ));
     }
-    let (mut table, found) = RowTarget::prepare(arguments.output.as_deref(), &sweep, resume, force)?;
+    let (mut table, found) =
+        RowTarget::prepare(arguments.output.as_deref(), &sweep, resume, arguments.retry_failed, force)?;
     if arguments.json && matches!(table, RowTarget::Stdout) {
         table = RowTarget::Nowhere;
     }
     let there: BTreeSet<usize> = found.iter().map(|row| row.cell).collect();
-    let part = sweep.shard(arguments.shard);
+    let part = sweep.shard(shard);
     let todo: Vec<usize> = part.into_iter().filter(|number| !there.contains(number)).collect();
     let mut plans = Plans::new(arguments.plans.as_deref(), arguments.output.as_deref(), resume || force);
     plans.prepare(&todo)?;
     let starts = plans.starts(&sweep, &found, &todo, console);
-    Ok(PreparedSweep { sweep, todo, starts, table, plans, found, threads })
+    Ok(PreparedSweep { sweep, shard, todo, starts, table, plans, found, threads })
 }
 
-fn sweep(arguments: &Arguments, console: &Console) -> Result<Sweep, Failure> {
+pub fn sweep(arguments: &Arguments, console: &Console) -> Result<Sweep, Failure> {
     let mut wrong: Vec<Problems> = Vec::new();
     let mut scenarios = Vec::new();
     for source in &arguments.scenarios {

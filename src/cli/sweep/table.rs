@@ -6,6 +6,7 @@ use crate::cli::target::{FileTarget, folder_of};
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_engines::sweep::{FoundRow, Sweep, SweepRow, TableForm};
 use lightbay_sessions::{LineFile, Overwrite, remove_abandoned};
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ impl RowTarget {
         path: Option<&Path>,
         sweep: &Sweep,
         resume: bool,
+        retry_failed: bool,
         force: bool,
     ) -> Result<(Self, Vec<FoundRow>), Failure> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
@@ -46,7 +48,18 @@ impl RowTarget {
             let (file, lines) = LineFile::open(path)?;
             remove_abandoned(folder_of(path));
             let text = String::from_utf8_lossy(&lines);
-            let found = form.read(sweep, &text).map_err(|problem| Problems::from(problem).named(&name))?;
+            let named = |problem| Problems::from(problem).named(&name);
+            let found = form.read(sweep, &text).map_err(named)?;
+            let failed: BTreeSet<usize> =
+                found.iter().filter(|row| retry_failed && row.failed()).map(|row| row.cell).collect();
+            if !failed.is_empty() {
+                // The rows of failed cells leave the table before the cells get new rows.
+                drop(file);
+                let kept = form.without(sweep, &text, &failed).map_err(named)?;
+                let file = LineFile::create(path, kept.as_bytes(), Overwrite::Allow)?;
+                let found = found.into_iter().filter(|row| !failed.contains(&row.cell)).collect();
+                return Ok((Self::Open(file, form), found));
+            }
             return Ok((Self::Open(file, form), found));
         }
         if path.is_file() && !force {
@@ -93,7 +106,11 @@ impl RowTarget {
     }
 }
 
-fn form_of(path: &Path, name: &str) -> Result<TableForm, Problem> {
+/// Returns the format of a table, which follows from its name.
+///
+/// # Errors
+/// A name with another ending.
+pub fn form_of(path: &Path, name: &str) -> Result<TableForm, Problem> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("csv") => Ok(TableForm::Csv),
