@@ -3,6 +3,7 @@
 //! Results go to standard output and messages to standard error, both through [`console::Console`]; exit codes are in
 //! [`exit`], failures in [`failure`].
 
+pub mod complete;
 pub mod config;
 pub mod console;
 pub mod exit;
@@ -133,7 +134,7 @@ fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
         Command::Config(arguments) => config::run(&arguments, console),
         Command::Keys(arguments) => keys::run(&arguments, console),
         Command::Info(arguments) => info::run(&arguments, console),
-        Command::Completions(arguments) => completions::run(&arguments, Grammar::command(), console),
+        Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, Grammar::command(), console),
     }
 }

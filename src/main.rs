@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     if let Some(code) = helper::serve_if_asked(std::env::args_os()) {
         return code;
     }
+    cli::complete::answer_if_asked();
     let Ok(mut console) = Console::open(start::stdout_was_closed()) else {
         return Exit::Failure.into();
     };

@@ -1,12 +1,14 @@
 //! `lightbay check`: runs the independent checker on any plan file.
 
+use super::complete;
 use super::console::Console;
 use super::documents::CheckDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, stdin_at_most_once};
 use super::value;
-use clap::{Args, ValueHint};
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::checked::Violation;
 use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Depth;
@@ -21,12 +23,12 @@ use std::time::Duration;
 #[command(after_long_help = "Exit codes: 0 no violation, 1 violations, 2 the file cannot be read as a plan.")]
 pub struct Arguments {
     /// Plan: a file or `-`
-    #[arg(value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     plan: Source,
 
     /// Compare the scenario of the plan with this one: a file, `-`, preset:NAME, or a plan, whose scenario
     /// is used. Every difference is a violation
-    #[arg(long, value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     scenario: Option<Source>,
 
     /// Also run slow checks, such as an independent proof of the bound

@@ -1,12 +1,14 @@
 //! `lightbay compare`: compares plans; the first one is the reference.
 
+use super::complete;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
 use super::source::{Source, sound, stdin_at_most_once};
 use super::table::TextTable;
-use clap::{Args, ValueHint};
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::json::WriteError;
 use lightbay_core::problem::printable;
 use lightbay_engines::{
@@ -21,7 +23,7 @@ use std::io::Write as _;
 #[command(after_long_help = "Example:\n  lightbay compare fair.json joint.json --md")]
 pub struct Arguments {
     /// Plans of one kind; the first is the reference
-    #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     plans: Vec<Source>,
 
     /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "varied", "settings", "figures", "proofs",

@@ -1,11 +1,12 @@
 //! `lightbay completions`: completions for a shell.
 
+use super::complete::VARIABLE;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use clap::Args;
 use clap_complete::Shell;
-use std::io::Write as _;
+use clap_complete::env::Shells;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,16 +22,17 @@ pub struct Arguments {
     shell: Shell,
 }
 
-/// Writes the completions.
-pub fn run(
-    arguments: &Arguments,
-    mut command: clap::Command,
-    console: &mut Console,
-) -> Result<Exit, Failure> {
-    // The generator panics if its writer fails, and a reader may close the pipe at any time, so the text is generated
-    // in memory first.
-    let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut command, "lightbay", &mut text);
-    console.out().write_all(&text)?;
+/// Writes the script of the shell, which calls the program for every completion.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let shells = Shells::builtins();
+    let name = arguments.shell.to_string();
+    let shell = shells.completer(&name).ok_or_else(|| {
+        Failure::input(
+            "",
+            format!("completions for {name} do not exist"),
+            "use bash, zsh, fish, elvish or powershell",
+        )
+    })?;
+    shell.write_registration(VARIABLE, "lightbay", "lightbay", "lightbay", console.out())?;
     Ok(Exit::Done)
 }

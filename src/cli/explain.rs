@@ -1,10 +1,12 @@
 //! `lightbay explain`: explains terms and figures of the program.
 
+use super::complete;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table::TextTable;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::problem::printable;
 use lightbay_engines::glossary::{GlossaryEntry, entries, explain, lines};
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ use std::io::Write as _;
 )]
 pub struct Arguments {
     /// Term, such as NCT or `virtual channel` [default: list all terms]
-    #[arg(value_name = "WORD")]
+    #[arg(value_name = "WORD", add = ArgValueCompleter::new(complete::term))]
     words: Vec<String>,
 
     /// Print one JSON object: {"schema", "words": [{"word", "name", "also", "kind", "sentence", "formula", "source"}]}

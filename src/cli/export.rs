@@ -1,5 +1,6 @@
 //! `lightbay export`: writes a scenario or plan in another format.
 
+use super::complete;
 use super::console::Console;
 use super::documents::ExportDocument;
 use super::exit::Exit;
@@ -7,6 +8,7 @@ use super::failure::Failure;
 use super::source::{Source, sound, stdin_at_most_once};
 use super::target::{FileTarget, Target};
 use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problems, printable};
 use lightbay_engines::{
@@ -29,19 +31,19 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// Scenario or plan: a file, `-` or preset:NAME. A plan must pass `lightbay check`
-    #[arg(value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "SCENARIO|PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     subject: Source,
 
     /// Format; `lightbay methods --formats` lists all
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", add = ArgValueCompleter::new(complete::format))]
     to: String,
 
     /// Second scenario or plan, for formats that compare two: a file, `-` or preset:NAME
-    #[arg(long, value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "SCENARIO|PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     against: Option<Source>,
 
     /// Set a parameter of the format; for a model (mps, lp) also of its method and of the scenario
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", add = ArgValueCompleter::new(complete::setting))]
     set: Vec<Setting>,
 
     /// File to write, or a folder for files with their usual names; `out/` creates the folder [default: standard

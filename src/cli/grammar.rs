@@ -2,14 +2,15 @@
 
 use super::source::Source;
 use super::{
-    check, compare, completions, config, exit, explain, export, import, info, keys, look, man, methods, new,
-    presets, schema, sessions, show, solve, sweep, version,
+    check, compare, complete, completions, config, exit, explain, export, import, info, keys, look, man,
+    methods, new, presets, schema, sessions, show, solve, sweep, version,
 };
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{
     Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Id, Parser, Subcommand, ValueHint,
 };
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::problem::nearest;
 use lightbay_sessions::Overrides;
 use std::ffi::OsString;
@@ -59,11 +60,11 @@ pub struct Grammar {
 #[derive(Args, Clone, Debug)]
 pub struct OpeningArguments {
     /// Scenario, plan or session to open: a file, preset:NAME or session:NAME [default: the last session]
-    #[arg(value_name = "SCENARIO|PLAN|session:NAME", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "SCENARIO|PLAN|session:NAME", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     pub subject: Option<Source>,
 
     /// Start solving at once, with the default method unless one is named
-    #[arg(long, value_name = "METHOD", num_args = 0..=1)]
+    #[arg(long, value_name = "METHOD", num_args = 0..=1, add = ArgValueCompleter::new(complete::method))]
     pub solve: Option<Option<String>>,
 
     /// Threads for all runs together [default: all cores but one]

@@ -1,11 +1,13 @@
 //! `lightbay import`: makes a scenario or plan from files of other tools, with a summary of findings and assumptions.
 
+use super::complete;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, stdin_at_most_once};
 use super::target::Target;
 use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::MAX_UNPACKED_BYTES;
@@ -32,11 +34,11 @@ pub struct Arguments {
     /// Files to read, plain or compressed with gzip; `-` is standard input. `msccl`, `mscclpp` and the formats of
     /// switches also need the scenario, as a file or preset:NAME; `sol` needs it or the file of names. A format
     /// (`lightbay methods --formats` lists all) may precede the files; otherwise lightbay detects it from their content
-    #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), add = ArgValueCompleter::new(complete::import))]
     words: Vec<Source>,
 
     /// Set a parameter of the format
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", add = ArgValueCompleter::new(complete::setting))]
     set: Vec<Setting>,
 
     /// Fail if the import has to assume a value

@@ -1,10 +1,12 @@
 //! `lightbay methods`: methods with their parameters, importers and exporters.
 
+use super::complete;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table::TextTable;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::method::MethodInfo;
 use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::problem::{Problem, suggestion};
@@ -20,11 +22,11 @@ use std::io::Write as _;
 #[derive(Args, Debug)]
 pub struct Arguments {
     /// Kind whose methods to list [default: all]
-    #[arg(value_name = "KIND")]
+    #[arg(value_name = "KIND", add = ArgValueCompleter::new(complete::kind))]
     kind: Option<String>,
 
     /// List only this method, with all its parameters
-    #[arg(value_name = "METHOD", conflicts_with = "formats")]
+    #[arg(value_name = "METHOD", conflicts_with = "formats", add = ArgValueCompleter::new(complete::method))]
     method: Option<String>,
 
     /// Print one JSON object: {"schema", "kinds": [{"name", "objective", "default_method", "scenario_knobs",

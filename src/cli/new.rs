@@ -1,5 +1,6 @@
 //! `lightbay new`: writes a scenario file from a preset, a kind or plans.
 
+use super::complete;
 use super::console::Console;
 use super::documents::NewDocument;
 use super::exit::Exit;
@@ -7,6 +8,7 @@ use super::failure::Failure;
 use super::source::{Source, stdin_at_most_once};
 use super::target::Target;
 use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_engines::{
@@ -30,11 +32,11 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// Preset (`lightbay presets` lists all) or kind: training, tpu, crossconnect, moe or collective
-    #[arg(value_name = "PRESET|KIND")]
+    #[arg(value_name = "PRESET|KIND", add = ArgValueCompleter::new(complete::preset_or_kind))]
     from: String,
 
     /// Change a parameter; NAME[3]=VALUE changes one entry of a list. `lightbay methods` lists the parameters
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", add = ArgValueCompleter::new(complete::setting))]
     set: Vec<Setting>,
 
     /// File to write [default: standard output]

@@ -1,10 +1,12 @@
 //! `lightbay schema`: JSON Schemas of the files that lightbay reads and writes, and of the objects that commands print.
 
+use super::complete;
 use super::console::Console;
 use super::documents;
 use super::exit::Exit;
 use super::failure::Failure;
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::problem::{printable, suggestion};
 use lightbay_engines::{SchemaOf, schema};
 use std::io::Write as _;
@@ -16,7 +18,7 @@ use std::io::Write as _;
 )]
 pub struct Arguments {
     /// Schema to print: scenario, plan, event, or the command whose JSON object is described [default: list all]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::schema))]
     name: Option<String>,
 }
 

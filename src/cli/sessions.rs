@@ -1,5 +1,6 @@
 //! `lightbay sessions`: saved work, listed, shown and removed.
 
+use super::complete;
 use super::console::Console;
 use super::documents::{SessionDocument, SessionEntry, SessionPlan, SessionsDocument};
 use super::exit::Exit;
@@ -8,6 +9,7 @@ use super::quantity;
 use super::table::TextTable;
 use super::target::Target;
 use clap::{Args, Subcommand, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::clock::{Clock as _, SystemClock};
 use lightbay_core::json::to_pretty;
 use lightbay_core::problem::{Problems, counted, printable};
@@ -39,11 +41,13 @@ enum Command {
     /// Show the plans of a session
     Show {
         /// Name, as `list` shows it
+        #[arg(add = ArgValueCompleter::new(complete::session))]
         name: String,
     },
     /// Give a session another name
     Rename {
         /// Name, as `list` shows it
+        #[arg(add = ArgValueCompleter::new(complete::session))]
         name: String,
         /// New name
         new: String,
@@ -51,6 +55,7 @@ enum Command {
     /// Store a note on a session; without words, remove the note
     Note {
         /// Name, as `list` shows it
+        #[arg(add = ArgValueCompleter::new(complete::session))]
         name: String,
         /// Words of the note
         words: Vec<String>,
@@ -58,6 +63,7 @@ enum Command {
     /// Write a session with scenario, plans and run log into one file
     Pack {
         /// Name, as `list` shows it
+        #[arg(add = ArgValueCompleter::new(complete::session))]
         name: String,
         /// File to write, compressed if its name ends with .gz [default: standard output]
         #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -78,7 +84,7 @@ enum Command {
     /// Remove sessions with all their plans
     Rm {
         /// Names, as `list` shows them
-        #[arg(required = true)]
+        #[arg(required = true, add = ArgValueCompleter::new(complete::session))]
         names: Vec<String>,
     },
 }

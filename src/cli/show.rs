@@ -1,12 +1,14 @@
 //! `lightbay show`: summarises a scenario or plan. The sections of a scenario or plan come from its kind.
 
+use super::complete;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
 use super::source::Source;
 use super::table::TextTable;
-use clap::{Args, ValueHint};
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::checked::{BoundTrust, VerifiedBound};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
@@ -32,7 +34,7 @@ pub const ROW_SCHEMA: &str = "lightbay.row/1";
 )]
 pub struct Arguments {
     /// Scenario or plan to show: a file, `-` or preset:NAME
-    #[arg(value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     file: Source,
 
     /// Compute all sections, even those that take more than a second
@@ -40,7 +42,7 @@ pub struct Arguments {
     thorough: bool,
 
     /// Print one section with all of its rows; for an unknown name, the error message lists all sections
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::section))]
     section: Option<String>,
 
     /// Print the details of one row of that section, such as the changes of batch 2 in section batches

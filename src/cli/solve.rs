@@ -1,5 +1,6 @@
 //! `lightbay solve`: one run without the workbench. The best plan is written for every reason that ends the run.
 
+use super::complete;
 use super::console::Console;
 use super::documents::SolveDocument;
 use super::exit::{self, Exit, Signal};
@@ -11,6 +12,7 @@ use super::signals;
 use super::source::Source;
 use crate::helper::{self, ProcessGroup};
 use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
@@ -55,23 +57,23 @@ const GRACE: Duration = Duration::from_millis(500);
 pub struct Arguments {
     /// Scenario: a file, `-` (standard input) or preset:NAME; if the file is a plan, its scenario is used. A model of
     /// another program (MPS, LP) is solved by HiGHS; `-o` then writes the values of its columns
-    #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "SCENARIO", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     scenario: Source,
 
     /// Method; `lightbay methods` lists all [default: the method that suits the scenario, usually
     /// `auto`, for a TPU pod `tons-fast`]
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", add = ArgValueCompleter::new(complete::method))]
     method: Option<String>,
 
     /// Change a parameter of the scenario or of the method; NAME[3]=VALUE changes one entry of a list
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", add = ArgValueCompleter::new(complete::setting))]
     set: Vec<Setting>,
 
     #[command(flatten)]
     limits: Limits,
 
     /// Plan to start from, of this or a similar scenario
-    #[arg(long, value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     hot_start: Option<Source>,
 
     /// Progress on standard error while solving [default: plain on a terminal, else none]

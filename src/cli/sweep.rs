@@ -1,6 +1,7 @@
 //! `lightbay sweep`: solves many combinations of scenario and method, and writes a table with one row for each. A kill
 //! at any time leaves complete rows, and `--resume` continues after them.
 
+use super::complete;
 use super::console::Console;
 use super::exit::{self, Exit, Signal};
 use super::failure::Failure;
@@ -12,6 +13,7 @@ use super::solve;
 use super::source::Source;
 use crate::helper::{self, ProcessGroup};
 use clap::{Args, Subcommand, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
@@ -71,20 +73,20 @@ pub struct Arguments {
     on_tables: Option<OnTables>,
 
     /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; if a file is a plan, its scenario is used
-    #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     scenarios: Vec<Source>,
 
     /// Values of a parameter of the scenario or of all methods: seq=2048,4096 or seq=2048..8192..2048
-    #[arg(long, value_name = "NAME=VALUES")]
+    #[arg(long, value_name = "NAME=VALUES", add = ArgValueCompleter::new(complete::setting))]
     over: Vec<Setting>,
 
     /// Methods, separated by commas; `lightbay methods` lists all [default: the method that
     /// `solve` would choose for the first scenario]
-    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    #[arg(long, value_name = "METHOD", value_delimiter = ',', add = ArgValueCompleter::new(complete::method))]
     method: Vec<String>,
 
     /// Change a parameter of every scenario, or of the methods that have it
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", add = ArgValueCompleter::new(complete::setting))]
     set: Vec<Setting>,
 
     #[command(flatten)]
@@ -172,7 +174,11 @@ fn print_script(batch: Batch, arguments: &Arguments, console: &mut Console) -> R
     let sweep = parts::divisible(sweep, Shard { part: 1, of: parts }, console)?;
     let table = arguments.output.clone().unwrap_or_default();
     let text = script::script(batch, arguments, parts, &table);
-    console.say(&format!("the script solves {} in {}", counted(sweep.len() as u64, "cell", "cells"), counted(parts as u64, "part", "parts")));
+    console.say(&format!(
+        "the script solves {} in {}",
+        counted(sweep.len() as u64, "cell", "cells"),
+        counted(parts as u64, "part", "parts")
+    ));
     console.out().write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }

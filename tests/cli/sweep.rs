@@ -313,13 +313,23 @@ fn more_parts_than_chains_share_the_cells_and_merge_in_any_order() {
     let merged = |names: &[&str]| place.run(&[&["sweep", "merge"], names].concat()).done().out;
     let all = merged(&["t.3.csv", "t.1.csv", "t.2.csv"]);
     assert_eq!(columns(&all, "cell"), ["1", "2", "3"]);
-    assert_eq!(all, merged(&["t.2.csv", "t.2.csv", "t.1.csv", "t.3.csv"]), "neither order nor repetition matters");
+    assert_eq!(
+        all,
+        merged(&["t.2.csv", "t.2.csv", "t.1.csv", "t.3.csv"]),
+        "neither order nor repetition matters"
+    );
     let json = place.run(&["sweep", "status", "t.1.csv", "--json"]).done().json();
     assert_eq!((json["cells"].as_u64(), json["missing"].as_array().unwrap().len()), (Some(3), 2));
-    place.run(&["sweep", "preset:tiny8", "--over", "bandwidth_gbps=1,2", "--shard", "1/3"]).exit(2).says(&["2 cells"]);
+    place
+        .run(&["sweep", "preset:tiny8", "--over", "bandwidth_gbps=1,2", "--shard", "1/3"])
+        .exit(2)
+        .says(&["2 cells"]);
     let other = ["sweep", "preset:tiny8", "--over", "seq=2048,4096", "-o", "other.csv"];
     place.run(&other).done();
-    place.run(&["sweep", "merge", "t.1.csv", "other.csv"]).exit(2).says(&["other.csv: line 2", "another sweep"]);
+    place
+        .run(&["sweep", "merge", "t.1.csv", "other.csv"])
+        .exit(2)
+        .says(&["other.csv: line 2", "another sweep"]);
 }
 
 #[test]
@@ -330,7 +340,8 @@ fn batch_systems_give_the_part_and_get_a_script() {
         let mut command = place.command(&[&sweep[..], &["--shard", part]].concat());
         command.envs(variables.iter().copied()).output().unwrap()
     };
-    let slurm = [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_MIN", "5"), ("SLURM_ARRAY_TASK_COUNT", "3")];
+    let slurm =
+        [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_MIN", "5"), ("SLURM_ARRAY_TASK_COUNT", "3")];
     let found = auto(&slurm, "auto");
     assert_eq!(columns(&String::from_utf8(found.stdout).unwrap(), "cell"), ["3"]);
     let found = auto(&[("JOB_COMPLETION_INDEX", "0")], "auto/3");
