@@ -17,6 +17,9 @@ const DEFAULT: &str = include_str!("config/default.toml");
 
 /// Arguments of `config`.
 #[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  lightbay config default > ~/.config/lightbay/config.toml\n  lightbay config path\n  lightbay config check"
+)]
 pub struct Arguments {
     /// Subcommand [default: check]
     #[command(subcommand)]

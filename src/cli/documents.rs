@@ -2,7 +2,7 @@
 //! prints its JSON Schema.
 
 use lightbay_core::checked::{BoundTrust, VerifiedBound, Violation};
-use lightbay_core::plan::Header;
+use lightbay_core::plan::{Header, Objective, Status};
 use lightbay_core::standing::KnownBound;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -205,6 +205,8 @@ pub struct SessionEntry {
     pub note: Option<String>,
     /// Number of its plans.
     pub plans: usize,
+    /// Its best or newest plan; null if the session was not used recently.
+    pub best: Option<SessionBest>,
     /// Size of all files of the session, bytes.
     pub size_bytes: u64,
     /// Date of the last change, RFC 3339.
@@ -213,6 +215,19 @@ pub struct SessionEntry {
     pub open_in: Option<String>,
     /// Problem with the session, in words.
     pub problem: Option<String>,
+}
+
+/// The best or newest plan of a session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionBest {
+    /// Number of the plan.
+    pub number: u64,
+    /// Method that found the plan.
+    pub method: String,
+    /// Status of the plan.
+    pub status: Status,
+    /// Value, bound and gap.
+    pub objective: Objective,
 }
 
 /// Result of `lightbay sessions show`.

@@ -20,6 +20,9 @@ mod sgr;
 
 /// Arguments of `info`.
 #[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  lightbay info\n  lightbay info --json | jq .methods.training\n  lightbay info --color always --theme contrast"
+)]
 pub struct Arguments {
     /// Look of the card.
     #[command(flatten)]

@@ -12,6 +12,7 @@ use std::io::Write as _;
 
 /// Arguments of `keys`.
 #[derive(Args, Debug)]
+#[command(after_long_help = "Examples:\n  lightbay keys\n  lightbay keys --json | jq -r .actions[].name")]
 pub struct Arguments {
     /// Print one JSON object: {"schema", "actions": [{"name", "keys", "group", "place", "help"}]}
     #[arg(long)]

@@ -20,6 +20,9 @@ use std::io::Write as _;
 
 /// Arguments of `methods`.
 #[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  lightbay methods training\n  lightbay methods collective trees\n  lightbay methods --formats\n  lightbay methods --json"
+)]
 pub struct Arguments {
     /// Kind whose methods to list [default: all]
     #[arg(value_name = "KIND", add = ArgValueCompleter::new(complete::kind))]

@@ -11,6 +11,9 @@ use std::io::Write as _;
 
 /// Arguments of `presets`.
 #[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  lightbay presets\n  lightbay presets --json | jq -r .presets[].name"
+)]
 pub struct Arguments {
     /// Print one JSON object (`lightbay schema presets`)
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use super::complete;
 use super::console::Console;
-use super::documents::{SessionDocument, SessionEntry, SessionPlan, SessionsDocument};
+use super::documents::{SessionBest, SessionDocument, SessionEntry, SessionPlan, SessionsDocument};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
@@ -15,14 +15,19 @@ use lightbay_core::json::to_pretty;
 use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_core::quantity::file_size;
 use lightbay_core::read::read_json;
-use lightbay_engines::figure_text;
-use lightbay_sessions::{PackedSession, PlanEntry, SessionSummary, Store, resume};
+use lightbay_engines::{figure_label, figure_text};
+use lightbay_sessions::resume::{self, RecentEntry, RecentPlan};
+use lightbay_sessions::{PackedSession, Places, PlanEntry, SessionSummary, Store};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `sessions`.
 #[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  lightbay sessions\n  lightbay sessions show megatron_177b\n  lightbay show session:megatron_177b/3\n  lightbay sessions note megatron_177b ports of the new hall\n  lightbay sessions pack megatron_177b -o hall.json.gz"
+)]
 pub struct Arguments {
     /// Subcommand [default: list]
     #[command(subcommand)]
@@ -86,6 +91,9 @@ enum Command {
         /// Names, as `list` shows them
         #[arg(required = true, add = ArgValueCompleter::new(complete::session))]
         names: Vec<String>,
+        /// Do not ask on a terminal
+        #[arg(short, long)]
+        yes: bool,
     },
 }
 
@@ -95,8 +103,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let store = Store::at(places.sessions());
     let date = || SystemClock::start().date();
     match &arguments.command {
-        None | Some(Command::List) if arguments.json => console.write_document(&listed(&store)?)?,
-        None | Some(Command::List) => list(&store, console)?,
+        None | Some(Command::List) if arguments.json => console.write_document(&listed(&store, &places)?)?,
+        None | Some(Command::List) => list(&store, &places, console)?,
         Some(Command::Show { name }) => show(&store, bare(name), arguments.json, console)?,
         Some(_) if arguments.json => {
             let remedy = "leave it out; `list` and `show` print JSON";
@@ -104,7 +112,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
         Some(Command::Rename { name, new }) => {
             let given = store.rename(bare(name), bare(new))?;
+            let known =
+                resume::recent(&places.recent()).into_iter().find(|entry| entry.session == bare(name));
             resume::forget(&places.recent(), bare(name))?;
+            if let Some(entry) = known {
+                resume::remember(&places.recent(), RecentEntry { session: given.clone(), ..entry })?;
+            }
             console.say(&format!("session '{}' is now '{}'", printable(bare(name)), printable(&given)));
         }
         Some(Command::Note { name, words }) => store.annotate(bare(name), &words.join(" "), &date())?,
@@ -121,7 +134,17 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                 counted(packed.plans.len() as u64, "plan", "plans")
             ));
         }
-        Some(Command::Rm { names }) => {
+        Some(Command::Rm { names, yes }) => {
+            // All names are checked before the first session is removed.
+            let mut plans = 0;
+            for name in names {
+                plans += store.plans(bare(name))?.len() as u64;
+            }
+            let asks = !yes && console.err_is_terminal() && io::stdin().is_terminal();
+            if asks && !agreed(names.len() as u64, plans, console)? {
+                console.say("nothing was removed");
+                return Ok(Exit::Done);
+            }
             for name in names {
                 store.remove(bare(name))?;
                 // The list of recent sessions must not offer a removed session.
@@ -139,6 +162,18 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("session:").unwrap_or(name)
 }
 
+/// Asks on the terminal whether sessions are to be removed.
+fn agreed(sessions: u64, plans: u64, console: &mut Console) -> Result<bool, Failure> {
+    console.say_raw(&format!(
+        "remove {} with {}? [y/N] ",
+        counted(sessions, "session", "sessions"),
+        counted(plans, "plan", "plans")
+    ));
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
 /// Reads a packed session.
 fn read_packed(path: &Path) -> Result<PackedSession, Failure> {
     let name = printable(&path.to_string_lossy());
@@ -150,8 +185,21 @@ fn read_packed(path: &Path) -> Result<PackedSession, Failure> {
     serde_json::from_value(value).map_err(|error| refuse(format!("is not a packed session: {error}")))
 }
 
-fn listed(store: &Store) -> Result<SessionsDocument, Failure> {
+/// Returns the best or newest plan of each session that was used recently, by the name of the session.
+fn best_plans(places: &Places) -> BTreeMap<String, RecentPlan> {
+    let recent = resume::recent(&places.recent()).into_iter();
+    recent.filter_map(|entry| Some((entry.session, entry.plan?))).collect()
+}
+
+fn listed(store: &Store, places: &Places) -> Result<SessionsDocument, Failure> {
+    let best = best_plans(places);
     let entry = |session: SessionSummary| SessionEntry {
+        best: best.get(&session.name).map(|plan| SessionBest {
+            number: plan.plan.0,
+            method: plan.method.clone(),
+            status: plan.status,
+            objective: plan.objective.clone(),
+        }),
         name: session.name,
         kind: session.file.kind,
         scenario: session.file.scenario,
@@ -166,19 +214,34 @@ fn listed(store: &Store) -> Result<SessionsDocument, Failure> {
     Ok(SessionsDocument { folder: store.folder().to_string_lossy().into_owned(), sessions })
 }
 
-fn list(store: &Store, console: &mut Console) -> Result<(), Failure> {
+fn list(store: &Store, places: &Places, console: &mut Console) -> Result<(), Failure> {
     let sessions = store.list()?;
     if sessions.is_empty() {
         console.say(&format!("no sessions in {}", printable(&store.folder().to_string_lossy())));
         return Ok(());
     }
-    let mut table = TextTable::new(&["session", "kind", "scenario", ">plans", ">size", "saved", ""]);
+    let mut table = TextTable::new(&[
+        "session", "kind", "scenario", ">plans", ">best", ">gap", "status", ">size", "saved", "",
+    ]);
+    let best = best_plans(places);
+    let none = || "-".to_owned();
     for session in &sessions {
+        let plan = best.get(&session.name);
         table.row([
             printable(&session.name),
             printable(&session.file.kind),
             printable(&session.file.scenario),
             session.plans.to_string(),
+            plan.map_or_else(none, |plan| {
+                let name = &plan.objective.name;
+                format!(
+                    "{} {}",
+                    figure_label(&session.file.kind, name),
+                    figure_text(&session.file.kind, name, plan.objective.value)
+                )
+            }),
+            plan.and_then(|plan| plan.objective.gap).map_or_else(none, quantity::gap),
+            plan.map_or_else(none, |plan| plan.status.word().replace('_', " ")),
             file_size(session.bytes),
             printable(&session.file.updated_at),
             remark(session),

@@ -359,9 +359,10 @@ fn info_shows_places_and_a_card_and_no_colour_in_a_pipe() {
 fn completions_and_manual_know_every_command() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        place.run(&["completions", shell]).done().prints(&["solve", "compare", "sessions"]);
+        place.run(&["completions", shell]).done().prints(&["lightbay", "LIGHTBAY_COMPLETE"]);
     }
     place.run(&["man"]).done().prints(&[".TH", "lightbay", "Exit codes"]);
+    place.run(&["man", "sweep", "merge"]).done().prints(&[".TH", "in the order of the cells"]);
     place.run(&["man", "solve"]).done().prints(&[".TH", "hot\\-start"]);
     place.run(&["man", "sovle"]).exit(2).says(&["did you mean 'solve'?"]);
 }
@@ -474,4 +475,45 @@ fn schemas_are_printed_as_they_are_checked_in() {
         assert_eq!(place.run(&["schema", name]).done().json(), kept, "{name}");
     }
     place.run(&["schema", "plans"]).exit(2).says(&["there is no schema 'plans'; did you mean 'plan'?"]);
+}
+
+/// Completes the last word of a line as bash does.
+fn completed(place: &Place, line: &str) -> Vec<String> {
+    let script = place.run(&["completions", "bash"]).done().out;
+    let test = format!(
+        "{script}\nCOMP_LINE='{line}' COMP_POINT=${{#COMP_LINE}}\nCOMP_LINE='{line}'; COMP_POINT={}\n_lightbay 2> \
+         /dev/null\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        line.len()
+    );
+    let folder = Path::new(super::support::PROGRAM).parent().unwrap();
+    let output = std::process::Command::new("bash")
+        .args(["-c", &test])
+        .current_dir(place.path(""))
+        .env_clear()
+        .env("HOME", place.path("home"))
+        .env("PATH", format!("{}:{}", folder.display(), std::env::var("PATH").unwrap()))
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_presets_parameters_values_formats_and_files() {
+    let place = Place::new();
+    place.scenario("tiny4", "job.json");
+    for (line, among) in [
+        ("lightbay sol", "solve"),
+        // Bash replaces only the part after the last `:` or `=`.
+        ("lightbay solve preset:mixt", "mixtral_8x22b"),
+        ("lightbay solve jo", "job.json"),
+        ("lightbay solve job.json --set bandw", "bandwidth_gbps="),
+        ("lightbay new collective --set collective=all_r", "all_reduce"),
+        ("lightbay solve job.json --method delta-f", "delta-fast"),
+        ("lightbay export job.json --to do", "dot"),
+        ("lightbay show job.json --section lin", "links"),
+        ("lightbay schema so", "solve"),
+    ] {
+        let found = completed(&place, line);
+        assert!(found.iter().any(|one| one == among), "{line}: {found:?}");
+    }
 }
