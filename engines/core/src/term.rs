@@ -67,7 +67,7 @@ pub const TERMS: &[Term] = &[
          bound is stated by the method alone.",
     )
     .also(&["lower bound", "upper bound", "verified bound", "claimed"]),
-    Term::new("gap", "Distance between the objective of a plan and its bound; 0 means proven optimal.")
+    Term::new("gap", "Relative distance between the objective of a plan and its bound; 0 means proven optimal.")
         .also(&["MIP gap"])
         .formula("|value - bound| / |value|"),
     Term::new(
@@ -82,7 +82,7 @@ pub const TERMS: &[Term] = &[
         "relaxation",
         "A problem with some constraints omitted; its optimum bounds the optimum of the full problem.",
     ),
-    Term::new("LP", "A linear program: linear costs and rules over continuous variables.")
+    Term::new("LP", "A linear program: a linear objective and linear constraints on continuous variables.")
         .also(&["linear program"]),
     Term::new(
         "MILP",
@@ -109,7 +109,7 @@ pub const TERMS: &[Term] = &[
         "Time from the setting of a circuit until it carries traffic, guard time included.",
     )
     .also(&["reconfiguration delay", "switching delay"]),
-    Term::new("sweep", "The same problem solved for several parameter values, one row each."),
+    Term::new("sweep", "The same problem solved for several parameter values, with one row of results for each value."),
 ];
 
 /// Returns the term for a word, ignoring case.

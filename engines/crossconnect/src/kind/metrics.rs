@@ -110,7 +110,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         Unit::SECONDS,
         "Time of one training iteration, as predicted by the plan that chose the circuits.",
     ),
-    MetricInfo::input("phases", "phases", Unit::COUNT, "Phases of the all-to-all.").in_header(3),
+    MetricInfo::input("phases", "phases", Unit::COUNT, "Number of phases of the all-to-all.").in_header(3),
     MetricInfo::cost(
         "max_flows_per_pod_pair",
         "max flows per pod pair",
@@ -121,12 +121,12 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "contended_phases",
         "contended phases",
         Unit::COUNT,
-        "Phases of the all-to-all in which some GPU receives more than one flow.",
+        "Number of phases of the all-to-all in which some GPU receives more than one flow.",
     ),
     MetricInfo::cost(
         "pod_pairs_short_of_circuits",
         "pairs short of circuits",
         Unit::COUNT,
-        "Pairs of pods with fewer circuits than flows in some phase of the all-to-all.",
+        "Number of pairs of pods with fewer circuits than flows in some phase of the all-to-all.",
     ),
 ];

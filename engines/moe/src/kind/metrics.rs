@@ -78,6 +78,6 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "reconfigurations",
         "changes",
         Unit::COUNT,
-        "Number of circuit changes of a region per micro-batch, without the changes whose delay policy 'paper' ignores.",
+        "Number of reconfigurations of a region per micro-batch; reconfigurations whose delay policy 'paper' ignores do not count.",
     ),
 ];

@@ -29,8 +29,8 @@ pub(super) const TERMS: &[Term] = &[
     .source(PAPER),
     Term::new(
         "window",
-        "The phase during which circuits can change without delaying anything; a longer change causes a \
-         stall.",
+        "The compute phase before an all-to-all, in which circuits can change without delaying the all-to-all; a \
+         longer change causes a stall.",
     )
     .also(&["hidden reconfiguration"])
     .formula("stall = max(0, delay - window)"),

@@ -33,9 +33,9 @@ pub(super) const TERMS: &[Term] = &[
     .formula("6 n / sum of the distances of all ordered pairs"),
     Term::new(
         "Moore bound",
-        "Upper bound on the MCF of every network with six links per chip, for any wiring.",
+        "Upper bound on the MCF of every network with this number of chips and six links per chip.",
     ),
-    Term::new("PT", "Prismatic torus: the plain three-dimensional torus.").also(&["prismatic torus"]),
+    Term::new("PT", "The plain three-dimensional torus.").also(&["prismatic torus"]),
     Term::new(
         "PDTT",
         "Prismatic doubly twisted torus: a torus whose wrap-around links in the short dimensions are shifted by half \

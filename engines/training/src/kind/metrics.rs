@@ -31,7 +31,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "loss over ideal",
         Unit::MILLISECONDS,
         Sense::Min,
-        "Makespan minus that of the ideal network.",
+        "Makespan minus the ideal makespan.",
     )
     .derived(|figures| Some(figures.value - figures.get("ideal_makespan_s")?))
     .in_comparison("loss ms", [3, 2]),

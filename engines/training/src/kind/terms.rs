@@ -9,18 +9,18 @@ pub(super) const TERMS: &[Term] = &[
     Term::new("pod", "GPUs joined by a network of their own; circuits join pods."),
     Term::new(
         "replica",
-        "One copy of the model: data parallelism trains replicas on different data. All replicas get \
-         the same circuits.",
+        "One copy of the model: data parallelism trains replicas on different data. \
+         Replicas with the same placement and the same ports get the same circuits.",
     )
     .also(&["DP replica"]),
     Term::new("stage", "A run of consecutive layers that pipeline parallelism puts on the same GPUs.")
         .also(&["pipeline stage"]),
-    Term::new("micro-batch", "A part of the batch that passes through the pipeline at once.")
+    Term::new("micro-batch", "A part of the batch that passes through the pipeline as one unit.")
         .also(&["microbatch"]),
     Term::new(
         "ring neighbour",
-        "The pod of the next replica that exchanges gradients with a pod; one replica is planned, \
-         and mirrors represent its neighbours.",
+        "A pod of another replica with which a pod exchanges gradients. If one replica represents all replicas, \
+         mirror pods represent the ring neighbours of its pods.",
     )
     .also(&["ring", "ring neighbours", "mirror", "peer"]),
     Term::new(
@@ -52,10 +52,11 @@ pub(super) const TERMS: &[Term] = &[
     .also(&["fair", "max-min fair"]),
     Term::new("scheduled rates", "Rates that are part of the plan: senders follow the segments of its schedule.")
         .also(&["scheduled", "joint"]),
-    Term::new("makespan bound", "A makespan that no circuits can beat."),
+    Term::new("makespan bound", "A lower bound on the makespan of every plan."),
     Term::new(
         "useful circuits",
-        "Number of circuits of a link above which no plan ends earlier: the maximum number of flows on the link that can be active at the same time.",
+        "Number of circuits of a link beyond which further circuits do not shorten the iteration: the maximum number of \
+         flows on the link that can be active at the same time.",
     )
     .also(&["max useful"])
     .source("DELTA, Algorithm 2"),
