@@ -102,8 +102,8 @@ pub fn depth(when: When, env: impl Fn(&str) -> Option<OsString>) -> ColorDepth {
     }
 }
 
-/// Returns the characters to draw with: Braille on terminals that are known to draw it well, blocks in other UTF-8
-/// locales except on the Linux console, else ASCII.
+/// Returns the characters to draw with: Braille in UTF-8 locales, blocks there on terminals whose fonts usually lack
+/// Braille, else ASCII. The Linux console uses ASCII, because its fonts lack most of the block characters.
 pub fn glyphs(given: Option<GlyphName>, env: impl Fn(&str) -> Option<OsString>) -> GlyphSet {
     match given {
         Some(GlyphName::Braille) => return GlyphSet::Braille,
@@ -122,12 +122,8 @@ pub fn glyphs(given: Option<GlyphName>, env: impl Fn(&str) -> Option<OsString>) 
     {
         return GlyphSet::Ascii;
     }
-    let known = ["kitty", "alacritty", "foot", "wezterm", "ghostty"];
-    let program = text("TERM_PROGRAM").unwrap_or_default().to_ascii_lowercase();
-    let good = known.iter().any(|name| term.contains(name) || program.contains(name))
-        || ["iterm.app", "vscode"].contains(&program.as_str())
-        || text("VTE_VERSION").is_some();
-    if good { GlyphSet::Braille } else { GlyphSet::Block }
+    let lacks = ["putty", "cygwin", "mlterm", "fbterm"].iter().any(|name| term.starts_with(name));
+    if lacks { GlyphSet::Block } else { GlyphSet::Braille }
 }
 
 /// Returns the theme according to flags and environment.
@@ -175,7 +171,9 @@ mod tests {
     #[test]
     fn characters_follow_locale_and_terminal() {
         let utf8 = [("LANG", "de_DE.UTF-8"), ("TERM", "xterm")];
-        assert_eq!(glyphs(None, env(&utf8)), GlyphSet::Block);
+        assert_eq!(glyphs(None, env(&utf8)), GlyphSet::Braille);
+        assert_eq!(glyphs(Some(GlyphName::Block), env(&utf8)), GlyphSet::Block);
+        assert_eq!(glyphs(None, env(&[("LANG", "C.utf8"), ("TERM", "putty-256color")])), GlyphSet::Block);
         assert_eq!(glyphs(Some(GlyphName::Ascii), env(&utf8)), GlyphSet::Ascii);
         assert_eq!(glyphs(None, env(&[("LANG", "C.utf8"), ("TERM", "xterm-kitty")])), GlyphSet::Braille);
         assert_eq!(glyphs(None, env(&[("LANG", "C.utf8"), ("TERM", "linux")])), GlyphSet::Ascii);

@@ -37,10 +37,10 @@ fn every_section_is_a_pane_at_every_size() {
 fn the_cursor_walks_over_rows_cells_and_spans_and_says_what_they_are() {
     let mut bench = solved(Style::Colour);
     for (pane, keys, sentence) in [
-        (1, "j j", "> transfers  5"),
-        (2, "j j", "> transfer 3  start 8.000 ms"),
+        (1, "j", "> transfers  5"),
+        (2, "j", "> transfer 3  start 8.000 ms"),
         (3, "j l", "> transfer 3  link  0.008000 s to 0.024000 s"),
-        (4, "j j l", "> transfer 3 x transfer 3"),
+        (4, "j l", "> transfer 3 x transfer 3"),
     ] {
         focus(&mut bench, pane);
         bench.draw(120, 40);

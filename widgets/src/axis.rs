@@ -126,6 +126,12 @@ enum Kind {
 const MOST: usize = 64;
 
 impl Ticks {
+    /// Returns `count` ticks from `first` on, `step` apart.
+    pub(crate) fn every(first: f64, step: f64, count: usize) -> Self {
+        let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+        Self { kind: Kind::Linear(first, step), index: 0, count, decimals, zero: false }
+    }
+
     fn linear(low: f64, high: f64, most: usize) -> Self {
         let most = most.clamp(1, MOST);
         let rough = (high / 2.0 - low / 2.0) / most as f64 * 2.0;
@@ -140,8 +146,7 @@ impl Ticks {
         let first = (low / step - 1e-9).ceil();
         let last = (high / step + 1e-9).floor();
         let count = if last >= first { (last - first + 1.0).min(MOST as f64) as usize } else { 0 };
-        let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
-        Self { kind: Kind::Linear(first * step, step), index: 0, count, decimals, zero: false }
+        Self::every(first * step, step, count)
     }
 
     fn log(low: f64, high: f64, most: usize, zero: bool) -> Self {

@@ -15,9 +15,11 @@ use crate::theme::{Theme, Tone};
 
 mod dots;
 mod graph;
+mod heights;
 
-use dots::{Dots, Ink};
+use dots::{Dots, Ink, cell_of, dots_of};
 pub use graph::{GraphEdge, GraphNode, NetworkGraph};
+use heights::Heights;
 
 /// One curve.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -176,6 +178,9 @@ pub struct Chart<'a> {
 /// Maximum number of labels at the right end.
 const MAX_LABELS: usize = 16;
 
+/// Number of columns between two letters of a curve.
+const LETTERS_APART: i32 = 24;
+
 /// A label at the right end: row of the label, height of its line, and its series or baseline.
 #[derive(Clone, Copy, Default)]
 struct EndLabel {
@@ -186,8 +191,8 @@ struct EndLabel {
 }
 
 impl EndLabel {
-    fn at(share: f64, rows: i32, index: usize, baseline: bool) -> Self {
-        Self { row: row_of(share, rows), share, index, baseline }
+    fn at(share: f64, y: &Heights, index: usize, baseline: bool) -> Self {
+        Self { row: y.row(share), share, index, baseline }
     }
 
     const fn is(&self, other: &Self) -> bool {
@@ -197,9 +202,9 @@ impl EndLabel {
 
 /// Assigns every label a row of its own in the order of the lines: moves labels down if two need the same row, then up
 /// again from the bottom.
-fn spread(labels: &mut [EndLabel], rows: i32) {
+fn spread(labels: &mut [EndLabel], y: &Heights) {
     for label in &mut *labels {
-        label.row = row_of(label.share, rows);
+        label.row = y.row(label.share);
     }
     labels.sort_by(|a, b| {
         let lines = b.share.total_cmp(&a.share);
@@ -210,7 +215,7 @@ fn spread(labels: &mut [EndLabel], rows: i32) {
         label.row = label.row.max(next);
         next = label.row + 1;
     }
-    let mut limit = rows - 1;
+    let mut limit = y.rows() - 1;
     for label in labels.iter_mut().rev() {
         label.row = label.row.min(limit);
         limit = label.row - 1;
@@ -253,7 +258,7 @@ impl<'a> Chart<'a> {
     }
 
     /// Returns the number of points of a series that cannot be drawn.
-    fn gaps(series: &Series, x: Range, y: Range) -> usize {
+    fn gaps(series: &Series, x: Range, y: &Heights) -> usize {
         series.points.iter().filter(|point| x.share(point.0).is_none() || y.share(point.1).is_none()).count()
     }
 
@@ -265,63 +270,9 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Writes tick labels into a column of `labels` cells left of the plot.
-    fn draw_y_axis(&self, pen: &mut Pen<'_>, y: Range, labels: i32, rows: i32) {
-        let muted = self.theme.style(Tone::Muted);
-        let mut taken = [false; 128];
-        let mut write = |pen: &mut Pen<'_>, row: i32, label: &Num| {
-            if let Some(slot) = taken.get_mut(row.max(0) as usize)
-                && !*slot
-            {
-                *slot = true;
-                pen.right(labels - 1, row, label, muted);
-            }
-        };
-        let ticks = Self::y_ticks(y, rows);
-        if rows <= 4 {
-            write(pen, 0, &Self::end_label(y, y.high));
-            write(pen, rows - 1, &Self::end_label(y, y.low));
-        } else {
-            for value in ticks.clone() {
-                if let Some(share) = y.share(value) {
-                    write(pen, row_of(share, rows), &ticks.label(value));
-                }
-            }
-        }
-        let unit_row = taken.iter().take(rows.max(0) as usize).position(|taken| !taken);
-        if let Some(row) = unit_row {
-            pen.cut(0, row as i32, labels - 1, self.y.unit, Cut::End, muted);
-        }
-    }
-
-    fn y_ticks(y: Range, rows: i32) -> crate::axis::Ticks {
-        y.ticks((rows / 2).clamp(2, 10) as usize)
-    }
-
-    /// Returns the label of an end of the y axis, with decimals that resolve at least a fifth of the range.
-    fn end_label(y: Range, value: f64) -> Num {
-        match y.scale {
-            Scale::Linear if y.low.fract() == 0.0 && y.high.fract() == 0.0 => number::fixed(value, 0),
-            Scale::Linear => {
-                let decimals = (-((y.high - y.low) / 5.0).log10()).ceil().clamp(0.0, 12.0);
-                number::fixed(value, decimals as usize)
-            }
-            Scale::Log | Scale::LogFromZero => y.ticks(2).label(value),
-        }
-    }
-
-    fn y_label_width(&self, y: Range, rows: i32) -> i32 {
-        let ticks = Self::y_ticks(y, rows);
-        let widest = if rows <= 4 {
-            Self::end_label(y, y.high).len().max(Self::end_label(y, y.low).len())
-        } else {
-            ticks.clone().map(|value| ticks.label(value).len()).max().unwrap_or(1)
-        };
-        (widest as i32).max(i32::from(text::width(self.y.unit, self.theme.glyphs))) + 1
-    }
-
     fn draw_x_axis(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, row: i32) {
         let muted = self.theme.style(Tone::Muted);
+        let across = dots_of(self.theme.glyphs.set).0;
         let most = (width / 8).max(1) as usize;
         // At most one tick per whole number: the distance of ticks is at least one.
         let whole = (x.high - x.low).floor().max(1.0) as usize;
@@ -334,7 +285,7 @@ impl<'a> Chart<'a> {
         for value in ticks.clone() {
             let Some(share) = x.share(value) else { continue };
             let label = ticks.label(value);
-            let at = left + (share * f64::from(width - 1)).round() as i32;
+            let at = left + cell_of(share, width, across);
             let end = at + label.len() as i32;
             if at >= free_from && end <= until {
                 pen.text(at, row, &label, muted);
@@ -351,28 +302,28 @@ impl<'a> Chart<'a> {
 
     /// Places the labels at the right end by row, curves first; returns their number. A baseline label is left out if
     /// it would be more than one row from its line, move a bold label, or move another by over one row.
-    fn place_end_labels(&self, y: Range, rows: i32, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
-        let room = MAX_LABELS.min(rows.max(0) as usize);
+    fn place_end_labels(&self, y: &Heights, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
+        let room = MAX_LABELS.min(y.rows().max(0) as usize);
         let mut count = 0;
         for (index, series) in self.series.iter().enumerate() {
             let last = series.points.iter().rev().find_map(|point| y.share(point.1));
             if let Some(share) = last.filter(|_| count < room) {
-                labels[count] = EndLabel::at(share, rows, index, false);
+                labels[count] = EndLabel::at(share, y, index, false);
                 count += 1;
             }
         }
-        spread(&mut labels[..count], rows);
+        spread(&mut labels[..count], y);
         for (index, line) in self.baselines.iter().enumerate() {
             let inside = y.share(line.value).filter(|share| (0.0..=1.0).contains(share));
             let Some(share) = inside.filter(|_| count < room) else { continue };
             let mut tried = *labels;
-            tried[count] = EndLabel::at(share, rows, index, true);
-            spread(&mut tried[..=count], rows);
+            tried[count] = EndLabel::at(share, y, index, true);
+            spread(&mut tried[..=count], y);
             let row_before =
                 |curve: &EndLabel| labels[..count].iter().find(|l| l.is(curve)).map_or(curve.row, |l| l.row);
             let keeps = |label: &EndLabel| {
                 if label.baseline {
-                    (label.row - row_of(label.share, rows)).abs() <= 1
+                    (label.row - y.row(label.share)).abs() <= 1
                 } else {
                     (label.row - row_before(label)).abs() <= i32::from(!self.is_bold(label.index))
                 }
@@ -389,16 +340,22 @@ impl<'a> Chart<'a> {
         self.series.get(series).is_some_and(|series| series.bold)
     }
 
-    fn draw_end_labels(&self, pen: &mut Pen<'_>, x: Range, y: Range, column: i32, rows: i32) {
+    fn draw_end_labels(&self, pen: &mut Pen<'_>, x: Range, y: &Heights, column: i32) {
         let mut labels = [EndLabel::default(); MAX_LABELS];
-        let count = self.place_end_labels(y, rows, &mut labels);
+        let count = self.place_end_labels(y, &mut labels);
         let labels = &labels[..count];
         for label in labels.iter().copied() {
             let (name, tone, bold) = self.label_of(label);
+            let style = self.theme.ink(tone, bold);
+            let series = self.series.get(label.index).filter(|_| !label.baseline);
+            let mut column = column;
+            if let Some(letter) = series.and_then(|series| self.letter_before(series)) {
+                pen.text(column, label.row, letter.encode_utf8(&mut [0; 4]), style);
+                column += 2;
+            }
             let room = pen.width() - column;
-            let used = pen.cut(column, label.row, room, name, Cut::Middle, self.theme.ink(tone, bold));
-            let gaps =
-                self.series.get(label.index).filter(|_| !label.baseline).map_or(0, |s| Self::gaps(s, x, y));
+            let used = pen.cut(column, label.row, room, name, Cut::Middle, style);
+            let gaps = series.map_or(0, |series| Self::gaps(series, x, y));
             if gaps > 0 {
                 let text = Num::of(format_args!(" {} {}", number::short(gaps as u64), "gaps"));
                 pen.cut(
@@ -413,11 +370,24 @@ impl<'a> Chart<'a> {
         }
     }
 
-    fn end_width(&self, x: Range, y: Range) -> i32 {
+    /// Returns `true` if letters distinguish the curves, because colours cannot.
+    fn has_letters(&self) -> bool {
+        self.series.len() > 1 && !self.theme.shades()
+    }
+
+    /// Returns the letter that precedes the name of a curve, unless the name starts with it.
+    fn letter_before(&self, series: &Series) -> Option<char> {
+        let letter = series.letter;
+        let starts = series.name.chars().next().is_some_and(|first| first.eq_ignore_ascii_case(&letter));
+        (self.has_letters() && letter.is_ascii_graphic() && !starts).then_some(letter)
+    }
+
+    fn end_width(&self, x: Range, y: &Heights) -> i32 {
         let glyphs = self.theme.glyphs;
         let series = self.series.iter().map(|series| {
             let gaps = if Self::gaps(series, x, y) > 0 { 12 } else { 0 };
-            i32::from(text::width(&series.name, glyphs)) + gaps
+            let letter = 2 * i32::from(self.letter_before(series).is_some());
+            i32::from(text::width(&series.name, glyphs)) + gaps + letter
         });
         let lines = self.baselines.iter().map(|line| i32::from(text::width(&line.name, glyphs)));
         series.chain(lines).max().map_or(0, |width| width + 1)
@@ -425,9 +395,10 @@ impl<'a> Chart<'a> {
 
     /// Iterates over the visible events: event, its column, and the column of the next event (or the right end).
     fn event_places(&self, x: Range, left: i32, width: i32) -> impl Iterator<Item = (&Event, i32, i32)> {
+        let across = dots_of(self.theme.glyphs.set).0;
         let place = move |event: &Event| {
             let share = x.share(event.at).filter(|share| (0.0..=1.0).contains(share))?;
-            Some(left + (share * f64::from(width - 1)).round() as i32)
+            Some(left + cell_of(share, width, across))
         };
         self.events.iter().enumerate().filter_map(move |(number, event)| {
             let next = self.events[number + 1..].iter().find_map(place).unwrap_or(left + width);
@@ -457,33 +428,45 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Marks samples. A curve of one point is drawn as a mark, because a single dot would not be visible.
-    fn draw_marks(&self, plot: &mut Pen<'_>, series: &Series, x: Range, y: Range) {
-        if !series.marked && series.points.len() != 1 {
-            return;
-        }
-        let (style, glyphs, letter) = (self.theme.ink(series.tone, true), plot.glyphs(), &mut [0; 4]);
+    /// Marks samples, each on the dot of its curve. A curve of one point is drawn as a mark, because a single dot would
+    /// not be visible. Without colours, each curve has its letter as mark, also at some places of a curve without marked
+    /// samples.
+    fn draw_marks(&self, plot: &mut Pen<'_>, number: usize, series: &Series, x: Range, y: &Heights) {
+        let (style, letter) = (self.theme.ink(series.tone, true), &mut [0; 4]);
         let own = if series.letter.is_ascii_graphic() { series.letter } else { '*' };
-        let mark = if self.theme.is_ascii() { &*own.encode_utf8(letter) } else { glyphs.dot };
-        for point in &series.points {
-            let (Some(at), Some(high)) = (x.share(point.0), y.share(point.1)) else { continue };
-            if (0.0..=1.0).contains(&at) && (0.0..=1.0).contains(&high) {
-                let column = (at * f64::from(plot.width() - 1)).round() as i32;
-                plot.glyph(column, row_of(high, plot.height()), mark, style);
+        let is_letter = self.theme.is_ascii() || self.has_letters();
+        let mark = if is_letter { &*own.encode_utf8(letter) } else { plot.glyphs().dot };
+        let (width, across) = (plot.width(), dots_of(self.theme.glyphs.set).0);
+        let place = |(at, value): (f64, f64)| {
+            let (at, high) = (x.share(at)?, y.share(value)?);
+            let inside = (0.0..=1.0).contains(&at) && (0.0..=1.0).contains(&high);
+            inside.then(|| (cell_of(at, width, across), y.row(high)))
+        };
+        if series.marked || series.points.len() == 1 {
+            for (column, row) in series.points.iter().filter_map(|point| place(*point)) {
+                plot.glyph(column, row, mark, style);
+            }
+        } else if self.has_letters() && !self.theme.is_ascii() {
+            let mut next = LETTERS_APART / 4 * (number as i32 % 4 + 1);
+            for (column, row) in series.points.iter().filter_map(|point| place(*point)) {
+                if column >= next {
+                    plot.glyph(column, row, mark, style);
+                    next = column + LETTERS_APART;
+                }
             }
         }
     }
 
-    fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: Range) {
+    fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: &Heights) {
         let ink =
             Ink { style: self.theme.ink(series.tone, false), letter: series.letter, dotted: series.dotted };
         if series.step && dots.draws_lines() {
-            let cell = |point: &(f64, f64), width: i32, rows: i32| {
-                let at = x.share(point.0)?.clamp(0.0, 1.0) * f64::from(width - 1);
-                Some((at.round() as i32, row_of(y.share(point.1)?, rows)))
+            let (width, across) = (dots.cells().0, dots_of(self.theme.glyphs.set).0);
+            let cell = |point: &(f64, f64)| {
+                let at = cell_of(x.share(point.0)?.clamp(0.0, 1.0), width, across);
+                Some((at, y.row(y.share(point.1)?)))
             };
-            let (width, rows) = dots.cells();
-            dots.steps(series.points.iter().map(|point| cell(point, width, rows)), ink);
+            dots.steps(series.points.iter().map(cell), ink);
             return;
         }
         let (width, height) = (f64::from(dots.width() - 1), f64::from(dots.height() - 1));
@@ -529,11 +512,6 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// Returns the row at a fraction of the height.
-fn row_of(share: f64, rows: i32) -> i32 {
-    ((1.0 - share.clamp(0.0, 1.0)) * f64::from(rows - 1)).round() as i32
-}
-
 impl Widget for &Chart<'_> {
     fn render(self, area: Rect, buf: &mut Buffer) {
         let mut pen = Pen::new(buf, area, self.theme);
@@ -548,32 +526,39 @@ impl Widget for &Chart<'_> {
         let (x, y) = self.ranges();
         let axis = i32::from(area.height >= Chart::AXIS_HEIGHT);
         let rows = pen.height() - axis;
-        let left = self.y_label_width(y, rows).min(pen.width() / 3);
+        let y = &Heights::new(&self.y, y, rows, self.theme);
+        let left = y.width(self.y.unit, self.theme).min(pen.width() / 3);
         // The plot gets at least two fifths of the width; labels are cut rather than the curve.
         let ends = self.end_width(x, y).min((pen.width() - left) * 3 / 5);
         let width = pen.width() - left - ends;
-        self.draw_y_axis(&mut pen, y, left, rows);
+        y.draw(&mut pen, self.y.unit, left);
         if axis > 0 {
             self.draw_x_axis(&mut pen, x, left, width, rows);
         }
         let glyphs = pen.glyphs();
         for line in self.baselines {
             if let Some(share) = y.share(line.value).filter(|share| (0.0..=1.0).contains(share)) {
-                pen.line(left, row_of(share, rows), width, glyphs.baseline, self.theme.style(Tone::Rule));
+                pen.line(left, y.row(share), width, glyphs.baseline, self.theme.style(Tone::Rule));
             }
         }
         self.draw_events(&mut pen, x, left, width, rows);
         let mut plot = pen.part(left, 0, width, rows);
         let mut dots = Dots::new(&mut plot);
-        for series in self.series.iter().rev() {
+        // The most important curve comes first and is drawn on top; muted curves never cover others.
+        let is_muted = |series: &Series| matches!(series.tone, Tone::Muted | Tone::Faint | Tone::Rule);
+        let order = || {
+            let of =
+                |muted: bool| self.series.iter().enumerate().rev().filter(move |s| is_muted(s.1) == muted);
+            of(true).chain(of(false))
+        };
+        for (_, series) in order() {
             self.draw_curve(&mut dots, series, x, y);
         }
-        // The most important curve comes first, and its marks are on top.
-        for series in self.series.iter().rev() {
-            self.draw_marks(&mut plot, series, x, y);
+        for (number, series) in order() {
+            self.draw_marks(&mut plot, number, series, x, y);
         }
         self.draw_event_names(&mut pen, x, left, width, rows);
-        self.draw_end_labels(&mut pen, x, y, left + width + 1, rows);
+        self.draw_end_labels(&mut pen, x, y, left + width + 1);
     }
 }
 
@@ -583,7 +568,7 @@ mod tests {
 
     #[test]
     fn a_curve_of_one_point_is_seen_and_counts_have_whole_ticks() {
-        let theme = Theme::mono(crate::glyphs::GlyphSet::Braille);
+        let theme = Theme::default().with_glyphs(crate::glyphs::GlyphSet::Braille);
         let series = [
             Series::new("plan", 'p', Tone::Answer).points(vec![(4.0, 1.0)]),
             Series::new("floor", 'f', Tone::Text).points(vec![(1.0, 2.0), (7.0, 2.0)]),

@@ -117,7 +117,7 @@ struct Division {
 
 impl SectionView {
     /// Returns the selected item: an item of this pane if it was chosen last, else the item that panes share, else the
-    /// default item, else the first item if the items have details or are intervals of time.
+    /// default item, else the first item, or the last item of a list that shows its newest rows.
     pub fn selection(
         &mut self,
         input: &PaneInput<'_>,
@@ -141,13 +141,18 @@ impl SectionView {
         }
         let usual = prepared.section.usual.filter(is_here);
         let has_details = has_details(input);
-        let mut items = self.content.items().iter().map(|item| item.id);
-        let mut first = || items.find(|id| is_of_kind(*id));
-        // Intervals have a cursor from the start, from which the bracket keys step.
         let steps = has_details || self.content.has_spans();
-        let item = own.or(usual).or_else(|| first().filter(|_| steps));
+        let first = || {
+            let mut items = self.content.items().iter().map(|item| item.id);
+            match self.content.list().is_newest_last() {
+                true => items.next_back(),
+                false => items.find(|id| !has_details || is_of_kind(*id)),
+            }
+        };
+        let known = own.or(usual);
+        let follow = known.is_some() || steps;
         let marked = input.focused || has_details || prepared.section.usual.is_some();
-        Selection { item, marked, follow: true, chosen: own.is_some() }
+        Selection { item: known.or_else(first), marked, follow, chosen: own.is_some() }
     }
 
     /// Returns the number of columns that the whole section can use.
@@ -210,6 +215,8 @@ impl SectionView {
         let given = pointed.as_ref().filter(|pointed| chosen.is_none_or(|id| pointed.item == Some(id)));
         let sentence = match given.and_then(|pointed| pointed.sentence.as_ref()) {
             Some(given) => pieces(given),
+            // Until the user chooses an item, the sentence is about the whole section.
+            None if !selection.follow && !section.sentence.is_empty() => pieces(&section.sentence),
             None => self.sentence(section, chosen),
         };
         let theme = &input.app.look.theme;

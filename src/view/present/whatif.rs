@@ -29,9 +29,6 @@ const COUNTS: f64 = 32.0;
 /// Minimum width at which the best point is named while no point is selected.
 const WITH_BEST: u16 = 100;
 
-/// Room above and below the curves, as a fraction of their range.
-const ROOM: f64 = 0.05;
-
 /// Figure that is drawn against the knob.
 #[derive(Clone, Copy, Debug)]
 struct ChartedFigure {
@@ -101,8 +98,6 @@ pub struct WhatIfPane {
     baselines: Vec<Baseline>,
     items: Arc<[Item]>,
     cells: Vec<Vec<String>>,
-    low: f64,
-    high: f64,
 }
 
 impl WhatIfPane {
@@ -198,11 +193,6 @@ impl WhatIfPane {
         self.items = items.into();
         self.baselines =
             figure.best.map(|(name, value)| Baseline { name: name.into(), value }).into_iter().collect();
-        let shown = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
-        let shown =
-            shown.chain(self.baselines.iter().map(|line| line.value)).filter(|value| value.is_finite());
-        (self.low, self.high) = shown
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     }
 
     fn draw_chart(
@@ -227,8 +217,6 @@ impl WhatIfPane {
         };
         let x = x.bounds(first, last);
         let y = Axis::linear(figure.unit.symbol);
-        let room = ROOM * (self.high - self.low);
-        let y = if room > 0.0 { y.bounds(self.low - room, self.high + room) } else { y };
         let mut events = Vec::new();
         if let Some(at) = present(input, run) {
             events.push(Event { at, name: "now".into() });

@@ -2,7 +2,7 @@
 
 use super::{Title, drawn, indented, select, solve_key, title};
 use crate::app::action::Command;
-use crate::app::drawn::Drawn;
+use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::PaneId;
 use crate::app::state::App;
 use crate::app::work::{FormRow as Knob, Section, Work};
@@ -82,7 +82,9 @@ impl Params {
         let selected = app.pane(PaneId::Params);
         let (body, foot) = reserve(body, if focused { 2 } else { 0 });
         let (body, note) = reserve(body, u16::from(changed > 0));
-        self.state.selected = selected.selected;
+        // The cursor is visible from the start.
+        let at = selected.selected.or_else(|| knobs.first().map(|row| row.id).filter(|_| focused));
+        self.state.selected = at;
         self.state.offset = selected.offset;
         (&Form::new(&app.look.theme, &self.rows)).render(body, buf, &mut self.state);
         out.hits.extend(
@@ -93,12 +95,13 @@ impl Params {
             let left = Rect { x: note.x.saturating_sub(u16::from(!placed.popup)), ..note };
             (&Sentence::new(&app.look.theme, &pieces)).render(left, buf);
         }
-        if focused && let Some(row) = knobs.iter().find(|row| Some(row.id) == selected.selected) {
+        if focused && let Some(row) = knobs.iter().find(|row| Some(row.id) == at) {
             let pieces = about(row);
             (&Sentence::new(&app.look.theme, &pieces).wrap(true)).render(foot, buf);
         }
         // The text to copy is empty here, because the state makes it from name and value.
-        out.panes.push(drawn(placed, usize::from(body.height), self.state.offset, String::new()));
+        let pane = drawn(placed, usize::from(body.height), self.state.offset, String::new());
+        out.panes.push(PaneDrawn { chosen: at, ..pane });
     }
 
     fn fill(&mut self, knobs: &[Knob], roomy: bool) {

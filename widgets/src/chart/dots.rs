@@ -23,6 +23,20 @@ const QUADRANTS: [&str; 16] =
 /// Bits of the dots of a Braille cell, by row and column.
 const BRAILLE: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
+/// Returns the number of dots of a cell across and down.
+pub(super) const fn dots_of(set: GlyphSet) -> (i32, i32) {
+    match set {
+        GlyphSet::Braille => (2, 4),
+        GlyphSet::Block => (2, 2),
+        GlyphSet::Ascii => (1, 1),
+    }
+}
+
+/// Returns the cell in which the dot at a fraction of `cells` cells lies.
+pub(super) fn cell_of(share: f64, cells: i32, dots: i32) -> i32 {
+    (share * f64::from(cells * dots - 1)).round() as i32 / dots.max(1)
+}
+
 /// A grid of dots that covers an area.
 pub(super) struct Dots<'p, 'b> {
     pen: &'p mut Pen<'b>,
@@ -36,11 +50,7 @@ impl<'p, 'b> Dots<'p, 'b> {
     }
 
     const fn per_cell(&self) -> (i32, i32) {
-        match self.set {
-            GlyphSet::Braille => (2, 4),
-            GlyphSet::Block => (2, 2),
-            GlyphSet::Ascii => (1, 1),
-        }
+        dots_of(self.set)
     }
 
     pub fn width(&self) -> i32 {

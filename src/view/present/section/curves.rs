@@ -8,9 +8,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// Room above and below the curves, as a fraction of their range.
-const ROOM: f64 = 0.05;
-
 /// Minimum number of rows of each chart, if there are several charts.
 const ROWS: u16 = 6;
 
@@ -123,7 +120,7 @@ impl CurvesView {
             };
             let unit = chart.unit.symbol;
             let y = if self.values_are_log { Axis::log(unit) } else { Axis::linear(unit) };
-            let y = match chart.values().filter(|_| !self.values_are_log) {
+            let y = match chart.range.filter(|_| !self.values_are_log) {
                 Some((low, high)) => y.bounds(low, high),
                 None => y,
             };
@@ -164,21 +161,5 @@ impl CurvesView {
             }
         };
         (last > first).then(|| (at(start), at(stop)))
-    }
-}
-
-impl UnitChart {
-    /// Returns the range of the values with room above and below, so that curves do not touch the edge.
-    fn values(&self) -> Option<(f64, f64)> {
-        if self.range.is_some() {
-            return self.range;
-        }
-        let values = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
-        let values = values.chain(self.lines.iter().map(|line| line.value));
-        let (low, high) = values
-            .filter(|value| value.is_finite())
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        let room = ROOM * (high - low).max(high.abs() * 1e-3);
-        (room.is_finite() && room > 0.0).then_some((low - room, high + room))
     }
 }

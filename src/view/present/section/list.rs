@@ -108,6 +108,11 @@ impl List {
         self.parts.iter().flat_map(of_part).collect()
     }
 
+    /// Returns `true` if the list shows its newest rows, which come last, until the user chooses an item.
+    pub fn is_newest_last(&self) -> bool {
+        self.parts.iter().any(|part| part.block.newest_last)
+    }
+
     /// Returns block and row of an item.
     fn find(&self, id: ItemId) -> Option<(usize, usize)> {
         let of = |part: &Part| Some((part.block.index, part.block.rows.get(part.block.place_of(id)?)?.of));
@@ -176,8 +181,8 @@ impl List {
             let parts = if selection.chosen { &self.parts[..] } else { self.parts.get(..1).unwrap_or(&[]) };
             parts.iter().find_map(row)
         });
-        let ends = at.is_none() && self.parts.iter().any(|part| part.block.newest_last);
-        let begins = selection.item.is_some() && !selection.chosen;
+        let ends = at.is_none() && self.is_newest_last();
+        let begins = selection.item.is_some() && selection.follow && !selection.chosen;
         let wished = if ends {
             self.rows().saturating_sub(height)
         } else if begins {
