@@ -69,7 +69,7 @@ pub mod code {
     pub const ROLLOUT: &str = "rollout";
     /// The order of phases has a wrong number of phases or GPUs, or does not follow its rule.
     pub const PHASES: &str = "phases";
-    /// In some phase, a GPU receives from no GPU or from several.
+    /// In some phase, a GPU receives from no GPU or from several GPUs.
     pub const RECEIVER: &str = "receiver";
     /// A pair of GPUs exchanges data in no phase or in two phases.
     pub const PAIR: &str = "pair";
@@ -138,7 +138,7 @@ fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed:
 const ORDERING: &str = "all-to-all-order";
 
 /// Returns a violation if a plan is not of the type that its method makes; otherwise `None`. Plans of a method are
-/// ranked by removed circuits. An order of phases removes none, so the order would beat every plan that changes
+/// ranked by removed circuits. An order of phases removes no circuit, so it would beat every plan that removes
 /// circuits.
 pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation> {
     let is_order = result.order().is_some();
@@ -182,8 +182,8 @@ pub fn check(
     Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider: None, remarks }
 }
 
-/// Returns the metrics that a plan must have, and its bound: how far the claim can be trusted, and the verified bound.
-/// Both are `None` if the entries are too damaged to be counted.
+/// Returns the metrics that a plan must have; and, for the bound of the plan, the trust in the claim and the verified
+/// bound. Metrics and bound are `None` if the entries are too damaged to be counted.
 fn check_changes(
     scenario: &CrossconnectScenario,
     changes: &Changes,

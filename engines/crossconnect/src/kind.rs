@@ -127,9 +127,9 @@ impl Kind for Crossconnect {
     }
 }
 
-/// Converts a plan to another scenario with the same number of pods. An order of phases needs no other change. Circuits
-/// keep their switches and ports if they fit the other scenario and belong to its target; the remaining target circuits
-/// are placed around them.
+/// Converts a plan to another scenario with the same number of pods. An order of phases stays as it is. Circuits keep
+/// their switches and ports if they fit the other scenario and belong to its target; the remaining target circuits are
+/// placed around them.
 fn carry(
     result: &CrossconnectResult,
     from: &CrossconnectScenario,

@@ -15,7 +15,7 @@ use serde::Serialize;
 pub enum CrossconnectResult {
     /// Changes of the circuits on the switches.
     Changes(Changes),
-    /// An order of all-to-all phases, which touches no switch.
+    /// An order of all-to-all phases, which changes no circuits.
     Order(PhaseOrder),
 }
 
@@ -104,9 +104,9 @@ record! {
     pub struct Batch {
         /// The entries that the batch changes, removals first.
         pub changes: Vec<EntryRef> = any(),
-        /// Circuits that are dark during the batch: the smaller of the old and the new number of circuits, minus the
-        /// circuits that are live on all switches. A circuit that moves counts as dark, a circuit that is removed for
-        /// good does not.
+        /// Number of circuits that are dark during the batch, over all switches: the smaller of the numbers of circuits
+        /// before and after the whole change, minus the number of live circuits; at least 0. So removals that the
+        /// change does not replace do not count.
         pub dark_circuits: u64 = index(),
     }
 }
@@ -144,7 +144,7 @@ record! {
         pub phases: Vec<Vec<u32>> = index(),
         /// Maximum number of flows from one pod to another, or within a pod, in any phase.
         pub max_flows_per_pod_pair: u32 = index(),
-        /// Phases in which some GPU receives from two others.
+        /// Number of phases in which some GPU receives from more than one other GPU.
         pub contended_phases: u32 = index(),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It shares only the types of scenarios and plans with the rest of the crate. It recomputes the demand from the trace
 //! of the scenario and the loads of every NIC from the routes, walks through the exchanges with the installed circuits,
-//! and computes times, cost and the bound itself.
+//! and recomputes times, cost and bound.
 
 mod circuits;
 mod claims;

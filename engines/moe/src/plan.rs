@@ -253,8 +253,8 @@ record! {
     pub struct IterationPlan {
         /// The network.
         pub fabric: FabricKind = any(),
-        /// Number of circuit changes in a micro-batch that are not charged, because the paper charges only changes
-        /// before the dispatch.
+        /// Number of changes of circuits in a micro-batch whose delay is not counted, because policy `paper` counts
+        /// only the delay of changes before the dispatch.
         pub free_changes: u32 = index(),
         /// Compute time of a micro-batch in the stage, forward and backward.
         pub compute_ms: f64 = any(),

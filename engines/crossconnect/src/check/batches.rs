@@ -19,8 +19,8 @@ pub(super) struct Dark {
     pub least_pair_share: f64,
 }
 
-/// Number of circuits that are live, and number of circuits that must be live; the latter is the smaller of the numbers
-/// before and after the change.
+/// Number of live circuits (`live`), and the smaller of the numbers of circuits before and after the change (`least`).
+/// If fewer circuits are live than `least`, the difference is dark.
 #[derive(Clone, Copy, Debug, Default)]
 struct Service {
     live: u64,

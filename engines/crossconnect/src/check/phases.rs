@@ -114,8 +114,8 @@ fn each_pair_once(order: &PhaseOrder, found: &mut Findings) {
     }
 }
 
-/// Returns the number of phases in which a GPU receives from two others. With the corrected rule, every GPU must
-/// receive from exactly one GPU in each phase.
+/// Returns the number of phases in which some GPU receives from more than one other GPU. With the corrected rule, every
+/// GPU must receive from exactly one GPU in each phase.
 fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     let mut contended = 0;
     let mut senders = vec![0u32; order.phases.len()];
@@ -157,7 +157,7 @@ fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
     most
 }
 
-/// Returns the number of pairs of pods with fewer target circuits than flows.
+/// Returns the number of pairs of pods that have fewer than `flows` target circuits.
 fn short(scenario: &CrossconnectScenario, flows: u64) -> u64 {
     let rows = scenario.logical_circuits.iter().enumerate();
     rows.map(|(i, row)| row.iter().skip(i + 1).filter(|&&count| u64::from(count) < flows).count() as u64)

@@ -3,7 +3,8 @@
 //! Every switch and pair of pods has a column for kept circuits and one for new circuits. Over all switches, each pair
 //! gets its target circuits, and each port holds at most one circuit. The relaxation bounds all plans: the checker
 //! recomputes the bound from the solver's dual prices, and any dual prices give a valid bound. Branch and bound closes
-//! the remaining gap. Writing the program in good_lp's algebra takes 1.2 to 1.4 times as long as writing arrays.
+//! the remaining gap. The program is written as arrays, because writing it in good_lp's algebra takes 1.2 to 1.4 times
+//! as long.
 
 use super::entries::Judged;
 use crate::plan::Action;

@@ -276,8 +276,8 @@ impl Device {
         lanes.into_iter().flatten()
     }
 
-    /// Returns a stray connection in the port numbers of this device: one connection, or two if each direction needs
-    /// its own; none if the ports of the stray connection belong to another device.
+    /// Returns a stray connection in the port numbers of this device: one connection, or two if each direction needs a
+    /// connection of its own; none if the ports of the stray connection belong to another device.
     pub fn stray_lanes(&self, scenario: &CrossconnectScenario, stray: &Stray) -> Vec<Lane> {
         let port = |end: StrayEnd| (end.side, panel_number(scenario, self.ocs, end));
         let (from, to) = (port(stray.from), port(stray.to));

@@ -61,9 +61,9 @@ pub struct Handed {
 /// spread as evenly as possible over switches and sides.
 ///
 /// If the number of ports of a pod is not a multiple of 2K (of K if ports have no sides), the remainder goes to the
-/// first switches, an A and a B port each. Equal pods then have the same port map on every switch. If a group of
-/// switches is split in two, dividing every circuit in proportion to the ports of the two parts therefore gives a
-/// fractional solution, so halving cannot fail.
+/// first switches, an A and a B port each. Pods with equal, even numbers of ports then have equal numbers of ports on
+/// every switch. If all pods are equal and a group of switches is split in two, dividing the circuits of every pair in
+/// proportion to the ports of the two parts is therefore a fractional solution, so halving cannot fail.
 ///
 /// # Errors
 /// Too many pods, switches or ports, circuits of a pod to itself, pods with more circuits than ports.
@@ -296,8 +296,7 @@ fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
 /// remain failed.
 ///
 /// # Errors
-/// A plan for other switches, which shows in a different port map, or failed ports that leave a pod with fewer ports
-/// than target circuits.
+/// A plan for switches with other ports, or failed ports that leave a pod with fewer ports than target circuits.
 pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -> Result<Handed, Problems> {
     let Handed { mut scenario, mut notes } = handed;
     let renamed =

@@ -127,6 +127,6 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "pod_pairs_short_of_circuits",
         "pairs short of circuits",
         Unit::COUNT,
-        "Number of pairs of pods with fewer circuits than flows in some phase of the all-to-all.",
+        "Number of pairs of pods whose circuits are fewer than the max flows per pod pair.",
     ),
 ];

@@ -1,5 +1,5 @@
-//! Parameters that have no effect on a scenario, or because of other parameters; as returned by
-//! [`Method::idle`](lightbay_core::method::Method::idle).
+//! Problems for parameters that have no effect, either for this scenario or because of the values of other parameters;
+//! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
 
 use crate::scenario::{CrossconnectScenario, Wiring};
 use lightbay_core::method::without_effect;
@@ -9,8 +9,8 @@ use lightbay_core::problem::Problem;
 const ANNEALING: [&str; 6] =
     ["anneal_rounds", "anneal_steps", "anneal_chains", "anneal_hot", "anneal_cold", "anneal_detour"];
 
-/// Returns the parameters of annealing that have no effect: all of them if ports have no sides, and all except the
-/// number of rounds if that number is 0.
+/// Returns a problem for each parameter of annealing that has no effect: for all of them if ports have no sides, and
+/// for all except the number of rounds if that number is 0.
 pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
     if scenario.wiring == Wiring::SingleSided {
         let why = "with single_sided wiring, for which only the exact model can assign circuits to switches";
@@ -23,21 +23,21 @@ pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec
     Vec::new()
 }
 
-/// Returns the parameters without effect if the search that frees circuits is skipped.
+/// Returns a problem for each parameter that has no effect if the search that frees circuits is skipped.
 pub(super) fn freeing(params: &Params) -> Vec<Problem> {
     let names = (params.int("free_patience") == Some(0)).then_some(["free_share", "free_nodes"]);
     let why = "with free_patience=0, which skips the search that frees circuits";
     without_effect(names.into_iter().flatten(), why, "raise `free_patience`").collect()
 }
 
-/// Returns the parameters of halving that have no effect if a method does not start with halving.
+/// Returns a problem for each parameter of halving if a method does not start with halving.
 pub(super) fn halving(params: &Params) -> Vec<Problem> {
     let names = (params.text("polish_start") == Some("repair")).then_some(["bipartition", "best_of"]);
     let why = "with polish_start=repair, which skips halving";
     without_effect(names.into_iter().flatten(), why, "set polish_start=halving or both").collect()
 }
 
-/// Returns the parameters without effect on an order of phases, which changes no switch.
+/// Returns a problem for each parameter that has no effect on an order of phases, which changes no switch.
 pub(super) fn order() -> Vec<Problem> {
     let names = [
         "wiring",

@@ -5,8 +5,8 @@
 //! a free B port on the same switch. The relaxation includes this constraint and is much closer to the optimum. Most of
 //! its columns place a new circuit and stay 0. The restricted program therefore starts with the cells that keep
 //! circuits and the cells of a known plan, and adds columns by their reduced costs. Every round yields a bound: by weak
-//! duality the optimum is at least the value of the restricted program plus, for each column left out, its bound times
-//! its reduced cost if negative.
+//! duality, the optimum is at least the value of the restricted program plus, for each omitted column with a negative
+//! reduced cost, this reduced cost times the upper bound of the column.
 //!
 //! The restricted program has the rows of the exact model and some of its columns, so it copies parts of the model's
 //! arrays.

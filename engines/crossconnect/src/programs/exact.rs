@@ -9,9 +9,10 @@
 //!             y <= x,  0 <= y <= u,  x whole
 //! ```
 //!
-//! If x cannot exceed u, x replaces y. If a pod needs all of its ports, its rows are equations. If ports have no sides
-//! there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of edges. On a switch
-//! with an odd number of ports, one port then stays unused, which the relaxation alone does not enforce.
+//! If x cannot exceed u, x replaces y. If a pod needs all of its ports, its rows are equations. If ports have no sides,
+//! there is one x\[k\]\[i\]\[j\] for `i < j`, and one row for the ports of each pod on each switch; the problem is then
+//! a list edge colouring. On a switch with an odd number of ports, one port then stays unused, which the relaxation
+//! alone does not enforce.
 //!
 //! The model is written as arrays, because it has up to 1.6 million columns (256 pods on 64 switches): passing the
 //! finished rows through good_lp's algebra alone takes 1.3 times as long as writing the whole model.
@@ -46,8 +47,9 @@ pub(crate) struct Entry {
     a: u32,
     b: u32,
     circuits: Column,
-    /// Column of the kept circuits and its upper bound. `None` if the switch has none of the pair's circuits installed,
-    /// so none can be kept, or at least as many as it can carry, so all circuits are kept ones.
+    /// Column of the kept circuits and its upper bound. `None` in two cases: the switch has none of the pair's circuits
+    /// installed, so none can be kept; or it has at least as many installed as it can carry, so all circuits of the
+    /// pair on this switch are kept circuits.
     kept: Option<(Column, u32)>,
 }
 
@@ -72,7 +74,7 @@ fn asked(task: &Task, orientation: Orientation<'_>) -> Vec<(Cell, bool)> {
 /// Number of pairs of pods between two progress reports while a model is written.
 const REPORTED: u64 = 1024;
 
-/// Columns between two stop checks.
+/// Number of columns that are written between two stop checks.
 const ASKED: usize = 1024;
 
 impl ExactProgram {

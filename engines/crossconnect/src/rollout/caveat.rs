@@ -143,8 +143,8 @@ pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usi
     found
 }
 
-/// Returns the warning about pairs of pods that a batch cuts off, with the cost of a gentler order; `None` if no pair
-/// is cut off.
+/// Returns the warning about pairs of pods that a batch cuts off, with the number of batches of an order that cuts off
+/// fewer pairs, if one is known; `None` if no pair is cut off.
 pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
     let cut = cut_pairs(scenario, changes);
     let (first, pairs) = cut.first()?;

@@ -51,7 +51,7 @@ impl Counter {
     }
 
     /// Returns the maximum number of flows from one pod to another or within a pod, and `true` if some GPU receives
-    /// from two others.
+    /// from more than one other GPU.
     pub fn count(&mut self, phase: &[u32]) -> (u32, bool) {
         // Counters are reused from phase to phase.
         self.flows.fill(0);

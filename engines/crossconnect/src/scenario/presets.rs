@@ -93,8 +93,8 @@ pub(crate) fn bare() -> CrossconnectScenario {
     }
 }
 
-/// Creates the worked example: 4 pods, 2 switches, one A and one B port per pod and switch; a ring and two pairs are
-/// installed.
+/// Creates the worked example: 4 pods, 2 switches, one A and one B port per pod and switch; a ring of the pods is
+/// installed on the first switch, and two circuits for each of the pairs 0-2 and 1-3 on the second one.
 fn example() -> CrossconnectScenario {
     let circuit = |(pod_a, pod_b)| Circuit { pod_a, port_a_index: 0, pod_b, port_b_index: 0 };
     let ring = [(0, 1), (1, 2), (2, 3), (3, 0)].map(circuit);

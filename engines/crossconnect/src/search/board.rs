@@ -302,8 +302,8 @@ impl<'t> Board<'t> {
         self.follow(limit, stream)
     }
 
-    /// Follows chains until no port is used twice, or until more than `limit` circuits are removed; returns `true` if
-    /// no port is used twice then.
+    /// Follows chains until no port is used twice and returns `true`; returns `false` if a chain cannot continue or
+    /// more than `limit` circuits are removed.
     fn follow(&mut self, limit: i64, mut stream: Option<&mut Stream>) -> bool {
         // Kempe chain: an overfull port pushes a circuit to the other switch, which may overfill its far port there.
         while let Some((side, ocs, other, pod)) = self.tokens.pop() {

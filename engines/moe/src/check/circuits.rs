@@ -131,8 +131,9 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
     }
 }
 
-/// Checks that half of the circuits of every pair, rounded down, use each NUMA node at both ends. If a node has too few
-/// working NICs for these halves, only the missing circuits may use the other node.
+/// Checks that, at both ends of every pair with `c` circuits, each NUMA node serves at least `c/2` of them, rounded
+/// down. If a node of a server has too few working NICs for this, the other node may serve as many circuits more as
+/// NICs are missing.
 fn balanced(
     region: &MoeRegion,
     name: &str,

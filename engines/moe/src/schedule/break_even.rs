@@ -78,8 +78,8 @@ impl DelayStudy {
         times.min_by(f64::total_cmp)
     }
 
-    /// Returns the delay at which the cheapest schedule takes as long as static circuits, ms; `None` if static circuits
-    /// are as good as circuits that change without delay.
+    /// Returns the largest delay at which the cheapest schedule is faster than static circuits, ms, at most 1e5; `None`
+    /// if static circuits are as good as circuits that change without delay, or if no plan exists.
     pub fn break_even_ms(&self) -> Option<f64> {
         let still = self.still()?;
         // Differences within rounding are not a gain.

@@ -1,10 +1,10 @@
 //! Local search on the time of the exchange: it adds a circuit, moves one end of a circuit, replaces a circuit by two
 //! circuits to servers with free ports, or exchanges the ends of two circuits (docs/methods/moe.md, section 5).
 //!
-//! Only a move at the slowest server can shorten the exchange, so no other moves are tried. After a move, the times are
-//! computed again only for the servers that the move changes. The best move of a round is made. Moves that keep the
-//! time but reduce the sum of the squared times of the servers that they change are also made, so that the search does
-//! not end if several servers are equally slow.
+//! Only a move that changes the circuits of the slowest server can shorten the exchange, so no other moves are tried.
+//! After a move, the times are computed again only for the servers that the move changes. The best move of a round is
+//! made. Moves that keep the time but reduce the sum of the squared times of the servers that they change are also
+//! made, so that the search does not end if several servers are equally slow.
 
 use super::circuits::CircuitCounts;
 use super::exchange::Exchange;

@@ -1,6 +1,7 @@
 //! `polatis_restconf`: requests to the HTTP interface of Polatis-class switches, as a shell script.
 //!
-//! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be safer.
+//! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be safer than
+//! single requests.
 
 use super::jobs::BoxJob;
 use super::script::{LineSort, Script, restconf_requests};

@@ -140,8 +140,8 @@ const MODEL: &str = "sonic-ocs:sonic-ocs";
 const TABLE: &str = "OCS_CROSS_CONNECT";
 const LIST: &str = "OCS_CROSS_CONNECT_LIST";
 
-/// Writes RESTCONF requests. Deletions are single requests before the additions, because a port serves one connection.
-/// All additions are one `PATCH`, which merges them into the list.
+/// Writes RESTCONF requests. Deletions are single requests before the additions, because a port can serve only one
+/// connection at a time. All additions are one `PATCH`, which merges them into the list.
 fn requests(text: &mut Script, removes: &[NamedConnection<'_>], adds: &[NamedConnection<'_>]) {
     text.push(LineSort::Other, restconf_requests("/restconf/data"));
     for NamedConnection { id, label, .. } in removes {

@@ -31,7 +31,7 @@ pub(super) struct Connections<'a> {
     scenario: &'a CrossconnectScenario,
     /// Connections of every switch, in the order of the files.
     switches: Vec<Vec<Listed>>,
-    /// For every switch, the position in `switches` of the connection that joins two ports.
+    /// For every switch, a map from two ports to the position in `switches` of the connection that joins them.
     seen: Vec<HashMap<[(Side, u32); 2], usize>>,
 }
 

@@ -22,8 +22,8 @@ const LIMITS: Limits = Limits { content_bytes: 64 << 20, line_bytes: 1 << 16, ro
 /// Reads the state of the switches as the installed circuits of their scenario.
 ///
 /// # Errors
-/// No scenario among the files or several, and every problem of the files. With `strict`, every assumption is a problem
-/// too; `strict` is refused for a format that never needs assumptions.
+/// The files contain no scenario, or more than one; and every problem of the files. With `strict`, every assumption is
+/// a problem too; `strict` is refused for a format that never needs assumptions.
 pub(crate) fn import(
     format: &str,
     inputs: &[format::Input],

@@ -40,7 +40,7 @@ impl Default for CircuitLnsSettings {
 /// must be short.
 const MOST_COLUMNS: usize = 800;
 
-/// Factor by which the fraction changes from try to try; small, so that the model stays near the size that can be
+/// Factor by which the fraction changes from try to try; close to 1, so that the model stays near the size that can be
 /// solved in time.
 const GROWTH: f64 = 1.1;
 

@@ -27,7 +27,7 @@ impl Matrix {
     }
 }
 
-/// Reads a matrix. If one half of the matrix is empty, the other half applies to both directions.
+/// Reads a matrix. The number of a pair may be given in one direction only, or in both directions with the same value.
 pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
     let mut problems = Problems::new();
     let (header, lines) = file.rows();

@@ -203,8 +203,8 @@ fn wanted(circuits: &Value, pods: &[(String, u32)], problems: &mut Problems) -> 
 }
 
 /// Spreads the ports of every pod over the switches in proportion to their sizes; each remaining port goes to the
-/// switch with the fewest ports of the pod relative to its size. Panels list the pods in order, A ports before B ports;
-/// remaining ports are spare.
+/// switch with the fewest ports of the pod relative to the size of the switch. Panels list the pods in order, A ports
+/// before B ports; remaining ports are spare.
 pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result<PortRows, Problems> {
     let wiring = params.text("wiring").unwrap_or(Wiring::SingleSided.word());
     let single = wiring == Wiring::SingleSided.word();

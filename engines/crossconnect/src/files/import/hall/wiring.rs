@@ -92,8 +92,8 @@ pub(super) fn read(
     Ok((rows, lines))
 }
 
-/// Returns the cables between pods and switches, and how many cables are omitted: first cables that end at no switch,
-/// then management cables.
+/// Returns the cables between pods and switches, and two numbers of omitted cables: cables that end at no switch, and
+/// management cables.
 fn cables(
     file: &HallFile<'_>,
     form: CableForm,
