@@ -171,14 +171,15 @@ pub struct Analysis {
     /// The critical path, compared with the ideal network.
     pub chain: Chain,
     /// The chain that ends last among the chains that do not end with the last task of the critical path; `None` if no
-    /// other task ends the iteration.
+    /// other task can end last: all other tasks have successors and no work after them.
     pub second: Option<Chain>,
     /// Demand on every directed link.
     pub demand: Vec<Demand>,
-    /// Run of the plan's circuits under fair sharing: the plan itself if the plan leaves rates to the network.
+    /// Schedule on the circuits of the plan under fair sharing: the times of the plan itself if the plan leaves rates
+    /// to the network, otherwise a simulation.
     pub fair: Trace,
-    /// Run of the plan's circuits at scheduled rates: the plan itself if the plan schedules rates, otherwise the
-    /// level-first or the fair schedule, whichever is shorter.
+    /// Schedule on the circuits of the plan at scheduled rates: the times of the plan itself if the plan schedules
+    /// rates, otherwise a level-first or a fair simulation, whichever is shorter.
     pub joint: Trace,
     /// Distinct event times, ascending, seconds.
     pub events: Vec<f64>,
@@ -188,7 +189,8 @@ pub struct Analysis {
     pub links: Vec<LinkFacts>,
     /// Intervals in which each task can be active if only the DAG restricts them (DELTA Alg. 1).
     pub dag_windows: IndexWindows,
-    /// Intervals of each task in this plan, widened by two intervals at each end.
+    /// Intervals in which each task is active in this plan, widened by two intervals at each end for tasks with
+    /// successors; all intervals for other tasks.
     pub anchored_windows: IndexWindows,
 }
 
@@ -333,8 +335,8 @@ impl Analysis {
             .collect()
     }
 
-    /// Index of the event at which the tail of the iteration begins: the first start of a task without successors or
-    /// the last start of a task with successors, whichever is earlier.
+    /// Index of the event at which the tail of the iteration begins: the first start of a task without successors, or
+    /// the last start of a task with successors if that is earlier.
     pub fn tail_begins(&self) -> usize {
         let network = &self.setting.evaluator.network;
         let last = (0..self.tasks.len() as u32)

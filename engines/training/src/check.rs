@@ -49,7 +49,8 @@ pub mod code {
     pub const PORTS_CLAIM: &str = "ports_claim";
     /// One of several jobs is missing, unknown or in the wrong place.
     pub const JOBS: &str = "jobs";
-    /// Ports that jobs give and take do not add up.
+    /// The ports that jobs give and take do not match: for a job, with the ports that it may use; in a shared pod, with
+    /// each other.
     pub const TRADED: &str = "traded";
     /// A job takes longer than it would on the ports that it brought.
     pub const WORSE: &str = "worse";
@@ -91,8 +92,9 @@ pub mod code {
 
 /// Relative tolerance of times, volumes and rates.
 ///
-/// Stretching a schedule by the factor 1 + 1e-9 corrects every rate and volume that is too high by this fraction, so
-/// such an excess shortens the makespan by at most this fraction.
+/// An error within the tolerance can shorten the makespan by at most the same fraction: a schedule that is stretched by
+/// the factor 1 + 1e-9 has time to send a missing fraction of 1e-9 of every volume, and its rates are lower by this
+/// factor.
 const CHECK_RELATIVE: f64 = 1e-9;
 
 /// Claims of a plan that are stored outside its result.
@@ -162,8 +164,8 @@ impl Examined {
         Self { verdict: Verdict::refused(found.finish()), figures: Vec::new() }
     }
 
-    /// The verdict, including a comparison with the figures of the envelope. Some figures of an invalid plan may be
-    /// unknown.
+    /// The verdict, including a comparison with the figures of the envelope; for an invalid plan, only the figures that
+    /// could be computed are compared.
     fn compared(mut self, claims: &Claims<'_>) -> Verdict {
         let Some(metrics) = claims.metrics else { return self.verdict };
         if self.verdict.violations.is_empty() {

@@ -57,7 +57,7 @@ pub fn all() -> Vec<Arc<dyn Method<Training>>> {
     methods
 }
 
-/// The methods that solve a single model, which can be exported for other solvers.
+/// The models of the methods that solve a single model, for export to other solvers.
 pub fn models() -> Vec<Arc<dyn Modelled<Training>>> {
     vec![
         Arc::new(ProgramOf(select::SelectionProgram)),

@@ -1,11 +1,11 @@
 //! Losses of a chain of tasks against the ideal network, task by task and by cause.
 //!
 //! The finish of a task on the chain is later than on the ideal network by the delay that it inherits and the delay
-//! that it adds: `finish - ideal finish = late predecessor + held back + too few circuits + contention`. From one task
-//! to the next, some of that delay may vanish, because on the ideal network the next task (or the end of the iteration)
-//! waits for something else anyway. This *room* is subtracted from the latest losses, so that a task is not charged for
-//! a delay that costs nothing. The remaining losses are the costs of the tasks. The costs of a chain add up to its end
-//! minus the ideal makespan.
+//! that it adds: `finish - ideal finish = late predecessor + held back + too few circuits + contention`. On the ideal
+//! network, the next task (or the end of the iteration) may wait for something else after the task; a delay within this
+//! waiting time costs nothing. This waiting time is called *room*. It is subtracted from the latest losses, so that a
+//! task is not charged for a delay that costs nothing. The remaining losses are the costs of the tasks. The costs of a
+//! chain add up to its end minus the ideal makespan.
 
 use crate::simulate::critical_path::CriticalPath;
 use crate::simulate::evaluate::Evaluator;
@@ -17,12 +17,13 @@ const IDEALLY_CRITICAL_S: f64 = 1e-7;
 /// Seconds by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Causes {
-    /// Loss because the link has fewer circuits than the task has flows, even if no other task uses the link:
-    /// V/(min(F,x)*B) - V/(F*B).
+    /// Loss because the link has fewer circuits than the task has flows: the duration without other tasks on the link,
+    /// minus the duration with a circuit per flow, V/(min(F,x)*B) - V/(F*B).
     pub too_few_s: f64,
-    /// Sharing circuits or NICs with other tasks: the rest of the duration.
+    /// Loss because the task shares circuits or NICs with other tasks: the rest of its duration beyond the ideal
+    /// duration.
     pub contention_s: f64,
-    /// Starting later than predecessors and release allow.
+    /// Loss because the task starts later than predecessors and release allow.
     pub held_s: f64,
 }
 
@@ -73,7 +74,8 @@ pub struct Chain {
     pub loss_s: f64,
     /// Costs of all tasks.
     pub costs: Causes,
-    /// Room that no loss of the chain uses up, seconds; 0 if every task of the chain is late against the ideal network.
+    /// Room that no loss of the chain has used up, seconds; this is the time by which the chain ends before the ideal
+    /// makespan, or 0.
     pub spare_s: f64,
     /// Position in the chain of the first task that has room on the ideal network, where the chain leaves every ideal
     /// critical path. `None` if the chain stays on an ideal critical path to the end.

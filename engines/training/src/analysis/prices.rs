@@ -1,11 +1,11 @@
 //! Prices of ports and circuits: the time by which an iteration would be shorter with one more port in a pod, or longer
 //! with one circuit fewer on a link.
 //!
-//! A price is the difference between the makespans of two best plans, one before and one after the change, both under
-//! the rate rule of this plan. If only transfers at the end of the iteration compete, the search over circuits proves
-//! both plans optimal, so the price is exact. In other cases, or if there are too many circuit allocations to search,
-//! circuits are exchanged one at a time, and the price is an estimate. The search starts from the plan, and is skipped
-//! if a bound shows that nothing can be gained.
+//! A price is the difference between the makespans of two best plans, one before and one after the change of ports or
+//! circuits, both under the rate rule of the analysed plan. If only transfers at the end of the iteration compete, the
+//! search over circuits proves both plans optimal, so the price is exact. In other cases, or if there are too many
+//! circuit allocations to search, circuits are exchanged one at a time, and the price is an estimate. The search starts
+//! from the plan, and is skipped if a bound shows that nothing can be gained.
 //!
 //! In a job whose replicas are planned as one, a pod represents the corresponding pods of all replicas: one more port
 //! means one more port in this pod of every replica, and one circuit fewer means one circuit fewer in every replica. A

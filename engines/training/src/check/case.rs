@@ -11,8 +11,8 @@ use std::borrow::Cow;
 
 /// A scenario as the checker sees it.
 pub(super) struct Case<'a> {
-    /// Pods, links and inter-pod transfers; the edges of this instance agree with `dag` only if the scenario is an
-    /// instance.
+    /// Pods, links and inter-pod transfers. Its edges are complete only if the scenario is an instance; the checker
+    /// uses `dag`.
     pub net: Cow<'a, Instance>,
     /// Precedence between all work.
     pub dag: Dag,

@@ -268,7 +268,8 @@ pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findin
     found.add(code::BOUND, format!("'provenance.bound_covers' is '{}'; {valid}", printable(given)));
 }
 
-/// Returns the best lower bound on the makespan of the scenario that a check of this depth can prove.
+/// Returns the best lower bound on the makespan that a check of this depth can prove. For a plan at max-min fair rates,
+/// a thorough check proves the bound for plans at these rates only.
 pub(super) fn floor(ask: &Ask<'_>, remarks: &mut Vec<String>) -> Floor {
     if ask.rates == RateControl::Fair && ask.depth.is_exact() {
         match best_fair(ask) {

@@ -163,8 +163,9 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     }
 }
 
-/// Returns `true` if the ports that a job may use are the ports that it brought, minus the ports that it gave, plus the
-/// ports that it took.
+/// Checks, for each pod of a job, that the ports that the job may use are the ports that it brought, minus the ports
+/// that it gave, plus the ports that it took, and that it does not both give and take. Returns `true` if it finds no
+/// violation.
 fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
     if lengths.iter().any(|length| *length != own.len()) {
@@ -194,8 +195,8 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     before == found.count()
 }
 
-/// Checks every shared pod: the pod has all ports that its jobs may use, and jobs take only ports that no job brought
-/// or that other jobs give.
+/// Checks every shared pod: the pod has all ports that its jobs may use, its jobs take all ports that are given, and
+/// they take only ports that are given or that no job brought.
 fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
     for (pod, &budget) in pods.budget.iter().enumerate() {
         let (mut allotted, mut brought, mut given, mut taken) = (0, 0, 0, 0);

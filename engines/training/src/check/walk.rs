@@ -56,9 +56,9 @@ const TIE_S: f64 = 1e-9;
 
 /// Seconds of communication on the critical path of a simulated run; `None` without transfers.
 ///
-/// The path is followed backwards. It begins at the transfer with the latest end, where the end includes the work after
-/// the transfer; among transfers with the same end, at the transfer that finishes last. From each transfer, the path
-/// continues with the tight predecessor that finishes last. Ties go to the smallest task id.
+/// The path is followed backwards, from the transfer with the latest end, where the end includes the work after the
+/// transfer; among transfers with the same end, from the transfer that finishes last. Before each transfer, the path
+/// contains the tight predecessor that finishes last. Ties go to the smallest task id.
 pub(super) fn critical_communication_s(case: &Case<'_>, run: &Replay) -> Option<f64> {
     let node_of = case.dag.transfers(case.net.tasks.len());
     let rest_s = work_after(&case.dag);
@@ -85,7 +85,7 @@ fn latest(times: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
     times.filter(|(_, time_s)| *time_s >= largest - TIE_S).map(|(task, _)| task).min()
 }
 
-/// For every node the longest chain of fixed work that follows it without another transfer.
+/// For every node, the length in seconds of the longest chain of fixed work that follows it without another transfer.
 pub(super) fn work_after(dag: &Dag) -> Vec<f64> {
     let mut rest_s: Vec<f64> = dag.nodes().iter().map(|node| node.tail_s).collect();
     for (index, node) in dag.nodes().iter().enumerate().rev() {
@@ -98,7 +98,7 @@ pub(super) fn work_after(dag: &Dag) -> Vec<f64> {
     rest_s
 }
 
-/// Transfers that lead to `node` through fixed work without slack.
+/// Transfers that determine the start of `node`: only fixed work without slack lies between them and the start.
 fn tight_predecessors(dag: &Dag, run: &Replay, node: usize, start_s: f64) -> Vec<usize> {
     // Maps nodes to the longest fixed work between their end and the start of `node`; the largest index is processed
     // first, so that each value is final.

@@ -180,8 +180,8 @@ fn export_plan(
     }
 }
 
-/// Returns the plan, with its proof repeated by the checker where possible, so that a file for a review does not rely
-/// on the claim of the method.
+/// Returns the plan. If its bound is only claimed by the method, the checker first tries to prove the bound within a
+/// time limit, so that a file for a review does not rely on the claim.
 fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Problems> {
     if plan.bound_trust() != BoundTrust::Claimed {
         return Ok(Arc::clone(plan));
@@ -202,8 +202,8 @@ pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<
     Ok(all)
 }
 
-/// Returns sentences that rate a plan: its makespan, its proof, and a comparison with simple allocations. `None` for
-/// several jobs, whose plans are evaluated one by one.
+/// Returns sentences that rate a plan: its makespan, its proof, and a comparison with simple allocations. Returns no
+/// sentence for several jobs, whose plans are rated one by one.
 ///
 /// # Errors
 /// A plan that cannot be analysed.

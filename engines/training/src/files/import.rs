@@ -233,8 +233,8 @@ fn merge_options(params: &Params) -> Result<MergeOptions, Problems> {
     })
 }
 
-/// The order of the computations of the stages: the order in the workload if it differs from 1F1B and 1F1B was not
-/// requested, otherwise 1F1B.
+/// The order of the computations of the stages: the order in the workload if it is given for every stage, differs from
+/// 1F1B, and the user has not requested 1F1B; otherwise 1F1B.
 fn order(workload: &AicbWorkload, params: &Params, summary: &mut ImportSummary) -> Order {
     if params.text("order") == Some("1f1b") {
         if workload.stages.iter().any(|stage| stage.order.is_some()) {

@@ -1,4 +1,4 @@
-//! Names of scenarios without a given name.
+//! Names for scenarios that have no name of their own.
 
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, ModelChoice};

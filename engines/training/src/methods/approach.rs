@@ -26,7 +26,8 @@ pub(super) trait SessionMethod: Send + Sync {
         false
     }
 
-    /// Returns the parameters that have no effect on the scenario or in combination with other parameters.
+    /// Returns a problem for each parameter that has no effect, either for this scenario or because of the values of
+    /// other parameters.
     fn idle(&self, _scenario: &TrainingScenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }

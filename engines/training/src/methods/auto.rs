@@ -1,5 +1,6 @@
-//! `auto`: all methods in the order of their benefit per time (docs/methods/training.md, section 12). Quick searches
-//! come first, then proofs; as soon as a bound meets the best plan, all remaining phases are skipped.
+//! `auto`: several methods one after the other, in the order of their benefit per time (docs/methods/training.md,
+//! section 12). Quick searches come first, then proofs; as soon as a bound meets the best plan, all remaining phases
+//! are skipped.
 
 use super::approach::SessionMethod;
 use super::session::{Session, state_bound};
@@ -15,7 +16,7 @@ use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
-/// The method `auto`: all methods one after the other.
+/// The method `auto`: quick searches, then a proof.
 pub(super) struct Auto;
 
 /// Text that names the circuits for which the first bound is computed.
@@ -57,7 +58,8 @@ impl SessionMethod for Auto {
     }
 }
 
-/// Adapts a parameter of the genetic search: in `auto`, this search is one of several phases, so it stops sooner.
+/// Lowers the default of `stall_generations`, because the genetic search is only one of the phases of `auto`; returns
+/// every other parameter unchanged.
 fn short(mut knob: ParamInfo) -> ParamInfo {
     if knob.name == "stall_generations" {
         knob.default = Some(ParamValue::Int(STALL.min(i64::from(GaSettings::default().stall_generations))));
@@ -124,7 +126,7 @@ pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Opt
     Some(bound)
 }
 
-/// Returns `true` if the bound meets the best plan.
+/// Returns `true`, with a note, if the bound meets the best plan.
 fn closed(session: &mut Session<'_, '_>, start: &start::Start) -> bool {
     let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
     if closed {

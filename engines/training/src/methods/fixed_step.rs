@@ -144,8 +144,8 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
     }
 }
 
-/// Writes the model whose horizon is the end of a schedule in slots on the circuits `x`; returns the model and this
-/// schedule.
+/// Computes a schedule in slots on the circuits `x`, and builds the model whose horizon is the end of this schedule;
+/// returns both.
 fn write(
     network: &Network,
     names: &Names,

@@ -4,7 +4,7 @@ use crate::model::network::Network;
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
 
-/// The circuits in the parameter `name`, or all problems with them; `None` if it is not given.
+/// Returns the circuits in the parameter `name`, or all problems with them; `None` if the parameter is not given.
 pub(super) fn circuits(network: &Network, params: &Params, name: &str) -> Result<Option<Vec<u32>>, Problems> {
     let given: Option<Vec<u32>> = params
         .ints(name)
@@ -12,7 +12,7 @@ pub(super) fn circuits(network: &Network, params: &Params, name: &str) -> Result
     given.map(|x| sound(network, x, name)).transpose()
 }
 
-/// Returns circuits that fit the scenario, or all problems with them.
+/// Returns the circuits `x` if they fit the scenario, otherwise all problems with them.
 pub(super) fn sound(network: &Network, x: Vec<u32>, name: &str) -> Result<Vec<u32>, Problems> {
     let links = network.links();
     let mut problems = Problems::new();

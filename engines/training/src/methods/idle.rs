@@ -1,5 +1,5 @@
-//! Parameters without effect on a scenario or in combination with others, as
-//! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
+//! Problems of parameters that have no effect, for [`Method::idle`](lightbay_core::method::Method::idle): no effect for
+//! the scenario, or because of the values of other parameters.
 
 use crate::scenario::{TrainingScenario, reconfiguration};
 use lightbay_core::method::{MethodInfo, without_effect};
@@ -10,7 +10,8 @@ use lightbay_core::problem::Problem;
 const OF_GENERATIONS: [&str; 7] =
     ["elites", "tournament", "crossover", "mutation", "stall_generations", "migration", "wall_limit_s"];
 
-/// If the scenario leaves nothing to plan, returns all parameters of the method, because none of them has an effect.
+/// If the scenario leaves nothing to plan, returns a problem for each parameter of the method, because no parameter
+/// then has an effect.
 pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) -> Vec<Problem> {
     let nothing = match scenario {
         TrainingScenario::Job(job) => job.shape().is_ok_and(|shape| !shape.crosses()),
@@ -49,7 +50,8 @@ pub(super) fn seed(info: &MethodInfo) -> Vec<Problem> {
     without_effect(["seed"], &why, "leave it out").collect()
 }
 
-/// Returns those parameters of the genetic search that have no effect.
+/// Returns a problem for each parameter of the genetic search that has no effect, and for a value of `elites` that is
+/// not below `population`.
 pub(super) fn genetic(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.int("generations") == Some(0) {
@@ -71,7 +73,7 @@ pub(super) fn genetic(params: &Params) -> Vec<Problem> {
     idle
 }
 
-/// Returns the parameters without effect on the methods that plan circuits and rates together.
+/// Returns a problem for each parameter that has no effect on the methods that plan circuits and rates together.
 pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
     let mut idle = genetic(params);
     if params.text("robust").is_some_and(|text| !text.trim().is_empty()) {
@@ -92,7 +94,7 @@ pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
     idle
 }
 
-/// Returns those parameters of the searches over orders and event orders that have no effect.
+/// Returns a problem for each parameter of the searches over orders and event orders that has no effect.
 pub(super) fn orders(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.int("orders") == Some(0) {
@@ -106,7 +108,7 @@ pub(super) fn orders(params: &Params) -> Vec<Problem> {
     idle
 }
 
-/// Returns those parameters of the model over intervals that have no effect.
+/// Returns a problem for each parameter of the model over intervals that has no effect.
 pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.text("windows") != Some("anchored") {

@@ -116,8 +116,8 @@ impl SessionMethod for IntervalMethod {
     }
 }
 
-/// Returns the circuits to start from: the given circuits, the circuits of a hot start, or the best circuits of a short
-/// genetic search.
+/// Returns the circuits to start from: the given circuits; otherwise the circuits of a hot start, or the best circuits
+/// of the baselines and a short genetic search.
 fn begin(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -210,7 +210,8 @@ fn announce(
     Ok(())
 }
 
-/// Solves a model from a starting point, or notes which row the point breaks.
+/// Solves a model from a starting point. If the point breaks a row, reports this row and solves without a starting
+/// point.
 fn run(
     cx: &mut Context<'_, Training>,
     params: &Params,

@@ -289,7 +289,7 @@ fn told_of_one(
 /// A session that plans with one reconfiguration.
 struct MovingSession<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
-    /// `true` if bounds hold for all plans of the scenario, because it allows only one reconfiguration.
+    /// `true` if bounds hold for all plans of the scenario, because the scenario allows only one reconfiguration.
     states_bound: bool,
     /// `true` if plans with fewer ports count as better even if their iterations are longer.
     supersedes: bool,

@@ -81,7 +81,7 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     Ok(Some(Outcome::Done { status: Status::Feasible, limit }))
 }
 
-/// Reports circuits with a better worst NCT, regardless of their makespan in this scenario.
+/// Reports circuits whose worst NCT is the best so far, regardless of their makespan in this scenario.
 fn hand_over(
     session: &mut Session<'_, '_>,
     configurations: &Arc<Configurations>,

@@ -106,8 +106,7 @@ impl<'c, 'a> Session<'c, 'a> {
         Ok(OpenedTask::Session(Box::new(session)))
     }
 
-    /// Repairs an allocation of another run so that it fits the ports, with seeded random choices; returns whether
-    /// anything changed.
+    /// Makes an allocation of another run fit the ports, see [`repair`]; returns whether anything changed.
     pub fn repair(&self, x: &mut [u32]) -> bool {
         repair(self.cx, &self.evaluator, x)
     }
@@ -179,8 +178,8 @@ impl<'c, 'a> Session<'c, 'a> {
     }
 }
 
-/// Repairs an allocation of another run so that it fits the ports, with seeded random choices; returns whether anything
-/// changed.
+/// Makes an allocation of another run fit the ports: removes circuits of random links or, if that is not enough,
+/// replaces the allocation by a random one. The random choices are seeded. Returns whether anything changed.
 pub(super) fn repair(cx: &Context<'_, Training>, evaluator: &Evaluator, x: &mut [u32]) -> bool {
     let before = x.to_vec();
     let budget = &evaluator.network.budget;

@@ -27,7 +27,8 @@ impl Built {
 }
 
 impl TrainingScenario {
-    /// Validates the scenario without building its graphs.
+    /// Validates the scenario. Builds the full graph only for an order that is given as lists, because only such an
+    /// order can deadlock.
     ///
     /// # Errors
     /// All problems, with paths from `job`, `instance` or `jobs`.

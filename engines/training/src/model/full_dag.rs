@@ -49,7 +49,7 @@ pub struct Node {
     pub bucket: u32,
     /// `true` for a transfer between pods, whose duration depends on the circuits.
     pub inter_pod: bool,
-    /// Duration, seconds; for a transfer between pods, the minimum V/(F*B).
+    /// Duration, seconds; for a transfer between pods the minimum: volume / (flows * NIC rate).
     pub duration_s: f64,
 }
 

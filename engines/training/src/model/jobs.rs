@@ -48,8 +48,8 @@ pub fn separate(scenario: &TrainingScenario, result: &TrainingResult, makespan_s
     }
 }
 
-/// Returns the job that panes show first: the first job that receives ports from another job; if there is none, the
-/// first job.
+/// Returns the job that panes show first: the first job that takes ports (of another job, or spare ports); if no job
+/// does, the first job.
 pub fn first_receiver(result: &TrainingResult) -> usize {
     result.jobs.iter().position(|job| job.taken.iter().any(|ports| *ports > 0)).unwrap_or(0)
 }

@@ -118,7 +118,7 @@ pub struct FixedStep {
 }
 
 impl FixedStep {
-    /// Writes the whole model.
+    /// Builds the whole model.
     pub fn new(ask: FixedStepQuestion<'_>) -> Self {
         let windows = SlotWindows::new(ask.network, ask.slot_s, ask.horizon);
         let mut written = Self {

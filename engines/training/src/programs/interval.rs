@@ -210,7 +210,7 @@ impl<'a> Writer<'a> {
         (self.go_on)(self.model.row_lower.len() as u64)
     }
 
-    /// Adds a row. No column may occur twice in it; all rows of this model satisfy this condition.
+    /// Adds a row. No column may occur twice in `terms`; all rows of this model satisfy this condition.
     fn row(
         &mut self,
         name: String,

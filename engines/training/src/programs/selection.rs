@@ -80,7 +80,8 @@ pub struct Selection {
 const TOLERANCE: f64 = 1e-7;
 
 impl Selection {
-    /// Writes the model. `None` if no plan ends within the limit.
+    /// Writes the model. `None` if one circuit per link does not fit the ports, or if the reduced form finds that no
+    /// plan ends within the limit.
     pub fn new(ask: SelectionRequest<'_>) -> Option<Self> {
         let range = Range::new(ask.evaluator, ask.caps)?;
         let range = match ask.writing {

@@ -47,7 +47,7 @@ pub(super) fn references(beside: &Surroundings) -> Vec<(Line, &'static str)> {
     plans.into_iter().map(line).collect()
 }
 
-/// Lines of text about a run: its state, its hot start and its notes.
+/// Lines of text about a run: its state, and its hot start if it has one.
 pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
     let mut lines = vec![format!("{} run {}: {}", run.method, run.id, run.state)];
     if let Some(report) = &run.hot_start {

@@ -210,8 +210,9 @@ impl DarkTimeStudy<'_> {
     }
 
     /// The largest dark time with a known gain, and the smallest dark time for which it is proven that there is no
-    /// gain. A plan is also valid for every shorter dark time, so a single break-even dark time exists. A search
-    /// without a result counts as no gain in the first bisection and as no proof in the second.
+    /// gain; `None` if no gain is known even without a dark time. A plan is also valid for every shorter dark time, so
+    /// a single break-even dark time exists. A search without a result counts as no gain in the first bisection and as
+    /// no proof in the second.
     fn break_even(&self) -> Result<Option<(f64, f64)>, Unavailable> {
         if self.gains(0.0)? != Some(true) {
             return Ok(None);

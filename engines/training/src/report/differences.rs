@@ -9,8 +9,8 @@ use lightbay_core::plan::Plan;
 use lightbay_core::report::Tone;
 use lightbay_core::report::differences::{CountPair, Differences, PairedCounts, PairedSpans, SpanPair};
 
-/// Circuits and gradients of two plans. Empty if the plans have different links, or belong to several jobs, because
-/// links and tasks can only be compared for a single job.
+/// Circuits and gradients of two plans. Circuits are left out if they change or if the plans have different numbers of
+/// links; gradients if the plans have different numbers of tasks. Both are left out for plans of several jobs.
 pub(crate) fn of(a: &Plan<Training>, b: &Plan<Training>) -> Differences {
     let instance = match &a.scenario.body {
         TrainingScenario::Instance(instance) => instance.clone(),

@@ -204,7 +204,7 @@ fn sentence(target: &Target, stay_s: f64) -> Phrase {
     ))
 }
 
-/// Dark times on a logarithmic line from 10 ns to 6 s: the initial of every kind of switch at its dark time, and `O` at
+/// Dark times on a logarithmic line from 10 ns to 6 s: a letter for every kind of switch at its dark time, and `O` at
 /// the dark time `delay_s`.
 fn slider(delay_s: f64) -> Phrase {
     const FROM_S: f64 = 1e-8;

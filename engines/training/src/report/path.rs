@@ -122,7 +122,8 @@ fn summary(analysis: &Analysis) -> Facts {
     facts
 }
 
-/// The tasks on the path, and the time that the path spends in transfers and between transfers.
+/// The number of tasks on the critical path, the first and the last of them, the time in transfers and between
+/// transfers, and the loss.
 fn course(analysis: &Analysis) -> Facts {
     let chain = &analysis.chain;
     let mut facts = Facts::new();

@@ -163,8 +163,8 @@ impl Search<'_> {
         Phrase::new().answer(words)
     }
 
-    /// The gap divided by the ideal communication, and the process of the solver. The sentence names the plans that the
-    /// bound covers.
+    /// The gap divided by the ideal communication, and the process of the solver. The plans that the bound covers are
+    /// not named here, but in the sentence of the section ([`words::sentence`]).
     fn context(&self) -> Phrase {
         let second = self.standing().and_then(|(gap, _)| gap.second());
         let mut phrase = Phrase::new();

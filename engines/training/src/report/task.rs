@@ -89,7 +89,7 @@ pub(super) fn circuits(count: u32) -> String {
     counted(count.into(), "circuit", "circuits")
 }
 
-/// Duration of a task and its minimum, its slack, and the cause of the difference.
+/// Duration of a task, its minimum duration and its slack; if the task takes longer than the minimum, also the cause.
 pub fn timing(analysis: &Analysis, task: u32) -> Phrase {
     let own = &analysis.tasks[task as usize];
     let phrase = Phrase::new()
@@ -129,7 +129,8 @@ fn cost_of_sharing(analysis: &Analysis, task: u32, sharing: &[u32]) -> f64 {
     (analysis.tasks[task as usize].finish_s - end_s).max(0.0)
 }
 
-/// Tasks with which a task shares its link, and the end of the task under max-min fair rates.
+/// Tasks with which a task shares its link. For a plan at scheduled rates, also the end of the task under max-min fair
+/// rates, if it differs.
 pub fn company(analysis: &Analysis, task: u32) -> Phrase {
     let own = &analysis.tasks[task as usize];
     let time = if own.takes_s() >= SHORT_S {

@@ -52,7 +52,7 @@ pub(super) fn section(
     })
 }
 
-/// Phrase on the delay after the failure of the most critical circuit.
+/// Phrase on the largest delay that the failure of one circuit causes, or on the failure that cuts pods off.
 fn answer(tried: &Robustness) -> Phrase {
     if tried.circuits.iter().any(|case| case.ends.is_none()) {
         return Phrase::new().bad("a single failure cuts pods off");

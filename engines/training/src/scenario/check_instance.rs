@@ -195,7 +195,7 @@ fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mu
     }
 }
 
-/// Returns `true` if all edges join tasks that exist.
+/// Checks the tasks and the delays of all edges; returns `true` if all edges join tasks that exist.
 fn check_edges(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut Problems) -> bool {
     let count = instance.tasks.len();
     let mut known = true;
@@ -217,8 +217,8 @@ fn check_edges(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut
     known
 }
 
-/// Of all tasks that lie on a cycle, takes the task with the smallest id, and returns the tasks on a shortest cycle
-/// through this task, in order.
+/// Returns the tasks of a cycle in order: of a task with an edge to itself, if there is one; otherwise of a shortest
+/// cycle through the task with the smallest id of all tasks that lie on a cycle. `None` without a cycle.
 fn find_cycle(instance: &Instance) -> Option<Vec<usize>> {
     if let Some(edge) = instance.edges.iter().find(|edge| edge.pred == edge.succ) {
         return Some(vec![edge.pred.index()]);

@@ -54,7 +54,8 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
     }
 }
 
-/// Checks that a stage has enough layers for its buckets: every bucket needs at least one layer.
+/// Checks that every stage has at least one layer for each bucket. Jobs with measured figures pass, because their
+/// stages can be split into equal parts instead.
 pub(super) fn check_dp_buckets(job: &Job, problems: &mut Problems) {
     let buckets = job.run.dp_buckets;
     if job.measured.is_some() {

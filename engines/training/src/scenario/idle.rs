@@ -35,7 +35,8 @@ const REPLACED: [(&str, &str, &str); 11] = [
     ("gather_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
 ];
 
-/// Values of `run` for which figures were measured; times and volumes of another layout cannot be derived from them.
+/// Values of `run` that make up the layout for which figures were measured; times and volumes of another layout cannot
+/// be derived from these figures.
 const LAYOUT: [&str; 5] = ["tp", "cp", "pp", "ep", "etp"];
 
 /// Returns `true` if measured figures replace this value of `run`, so that files with measured figures omit it.
@@ -79,7 +80,8 @@ impl TrainingScenario {
         idle
     }
 
-    /// The reason why a parameter of the kind has no effect on any scenario of this form.
+    /// Returns a problem if the parameter cannot be set at all in this scenario: if only scenarios of another form have
+    /// it, or if measured figures replace it or fix its value.
     pub(super) fn never(&self, name: &str) -> Option<Problem> {
         let replaced = match self {
             Self::Job(job) => replaced_in(job),
@@ -185,7 +187,8 @@ impl TrainingScenario {
     }
 }
 
-/// Parameters whose values measured figures replace, and parameters for whose values the figures were measured.
+/// Problems of the parameters that a job with measured figures refuses: parameters that the figures replace, and the
+/// layout for which the figures were measured.
 fn replaced_in(job: &Job) -> Vec<Problem> {
     if job.measured.is_none() {
         return Vec::new();
@@ -204,12 +207,14 @@ fn replaced_in(job: &Job) -> Vec<Problem> {
     REPLACED.iter().map(refuse).chain(of_model).chain(layout_of(job)).collect()
 }
 
-/// Parameters of reconfigurations, which have no effect while circuits are static.
+/// Returns a problem for the maximum number of reconfigurations if circuits are static, because this number then has no
+/// effect.
 fn of_moves(group: Option<&Reconfiguration>) -> Option<Problem> {
     group.is_none().then(reconfiguration::without_switch)
 }
 
-/// Parameters of the layout for which a job was measured; none of them can be changed.
+/// Returns a problem for each parameter of the layout for which a job was measured, because none of them can be
+/// changed; nothing for other jobs.
 fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
     let run = job.run;
     let held = LAYOUT.iter().zip([run.tp, run.cp, run.pp, run.ep, run.etp]).map(|(name, value)| {

@@ -67,7 +67,7 @@ impl Default for Reconfiguration {
 /// Valid dark times, seconds.
 const DELAYS: NumberRange = NumberRange::Float(0.0, MAX_DELAY_S);
 
-/// Reads a dark time; if it is too long, the problem points to a possibly wrong unit.
+/// Reads a dark time; the problem of an invalid value points to a possibly wrong unit.
 fn delay(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<f64> {
     let delay_s = value.as_f64().filter(|delay_s| (0.0..=MAX_DELAY_S).contains(delay_s));
     if delay_s.is_none() {

@@ -34,8 +34,8 @@ pub const BOXES: u64 = 200_000;
 pub struct VectorTask<'a> {
     /// The scenario, prepared for evaluation.
     pub evaluator: &'a Evaluator,
-    /// Rate rule: fair rates, or joint rates if the path model is exact for them. If it is not, set `relaxed` to get a
-    /// bound for joint rates.
+    /// Rate rule: fair rates, or joint rates if the path model is exact for joint rates. If the path model is not
+    /// exact, `relaxed` gives a bound for joint rates.
     pub rates: Rates,
     /// Maximum number of circuits that the search tries on each link.
     pub caps: &'a [u32],
@@ -75,7 +75,8 @@ pub struct AllocationProof {
     pub total: Option<u64>,
 }
 
-/// Searches until the best allocation is proven optimal. `known` is the best plan so far.
+/// Searches until the best allocation is proven optimal, or until the limit of boxes is reached. `known` is the best
+/// plan so far.
 ///
 /// # Errors
 /// The reason to stop; plans found until then have been reported to `watch`.

@@ -128,7 +128,8 @@ pub struct MoveProof {
     pub complete: bool,
 }
 
-/// Searches until no schedule can be better than the best schedule by more than `close`.
+/// Searches until no schedule can be better than the best schedule by more than `close`, or until the limit of boxes is
+/// reached.
 ///
 /// # Errors
 /// The reason to stop; plans found until then have been reported to `watch`.

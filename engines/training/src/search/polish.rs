@@ -49,7 +49,7 @@ struct Climb<'a> {
 }
 
 impl Climb<'_> {
-    /// Moves to a candidate if it is better; `None` if the search must stop.
+    /// Moves to a candidate if it is better, and returns `true` in this case; `None` if the search must stop.
     fn step(&mut self, x: &mut Vec<u32>, candidate: Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
         // An unchanged allocation needs no evaluation.
         if candidate == *x {
@@ -65,7 +65,9 @@ impl Climb<'_> {
         Some(true)
     }
 
-    /// Makes the first exchange that improves the allocation: one circuit more on a link, or one circuit fewer.
+    /// Makes the first change that improves the allocation: removes a circuit from a link, or adds a circuit to a link
+    /// and removes circuits of other links that then do not fit. Returns `true` if a change was made, and `None` if the
+    /// search must stop.
     fn exchange(&mut self, x: &mut Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
         let budget = self.limits.budget;
         // First improvement in the order of the links.

@@ -160,8 +160,8 @@ impl Team {
         used.iter().zip(&self.budget).all(|(used, budget)| *used <= u64::from(*budget))
     }
 
-    /// Plans one job on the ports that it brought; keeps the present plan of the job if the present plan is shorter and
-    /// still fits.
+    /// Plans one job on the ports that it brought: first for the shortest makespan, then for the fewest ports that keep
+    /// this makespan. The search also starts from the earlier plan of the job on these ports.
     ///
     /// # Errors
     /// The reason to stop.
@@ -221,7 +221,8 @@ impl Team {
         Ok(solved.bound.min(asked.now.found.makespan) * (1.0 - 1e-12))
     }
 
-    /// Returns the trade in which a job uses these ports, if it is faster than its present plan.
+    /// Returns the trade in which a job gets a faster plan on these ports; `None` if the best plan found is not faster
+    /// than the present plan.
     ///
     /// # Errors
     /// The reason to stop.
@@ -348,8 +349,8 @@ impl Team {
     }
 }
 
-/// Returns the trade to accept, which has the largest gain per port. Ties go to the job listed last, so that the first
-/// job keeps its ports.
+/// Returns the trade to accept: the trade with the largest gain per port. Of trades with equal gains, returns the last
+/// one, so that the first job keeps its ports.
 pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
     let mut chosen: Option<Trade> = None;
     for trade in trades {

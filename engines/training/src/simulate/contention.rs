@@ -1,8 +1,9 @@
 //! Tasks that can ever compete for a link or a NIC, and the test whether all competition is among last transfers.
 //!
 //! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders them. All other
-//! tasks always run alone. A scenario is *tail-exact* if no tasks can compete for a NIC and every contended task is a
-//! sink: start times then follow from a longest path, and only the sinks of each directed link share capacity.
+//! tasks always run alone. A scenario is *tail-exact* if no tasks can compete for a NIC, every contended task is a sink
+//! (a task without successors), and equal work (tails) follows the contended sinks of each directed link. Start times
+//! then follow from a longest path, and only the sinks of each directed link share capacity.
 
 use crate::model::network::Network;
 use std::fmt;
@@ -26,7 +27,7 @@ pub enum Loose {
         /// The task that shares the link.
         other: u32,
     },
-    /// Sinks of one directed link have tails of different length.
+    /// Contended sinks of one directed link have tails of different length.
     UnequalTails {
         /// The link.
         link: u32,
@@ -62,7 +63,7 @@ pub struct Contention {
     pub nic_contended: Vec<bool>,
     /// One reason for every directed link and NIC group that breaks tail-exactness; empty if tail-exact.
     pub loose: Vec<Loose>,
-    /// Links that carry only sinks: their circuit counts delay no other task.
+    /// Per link, `true` if it carries only sinks, so that its circuit count delays no other task.
     pub leaf: Vec<bool>,
 }
 

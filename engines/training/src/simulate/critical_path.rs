@@ -33,8 +33,8 @@ pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     }
 }
 
-/// The chain that ends last among the chains that do not end with the last task of the critical path; `None` if no
-/// other task ends the iteration.
+/// The chain that ends last among the chains that do not end with the last task of the critical path; `None` without
+/// another end.
 ///
 /// Only ends count: tasks without successors, or with work after them. A side branch that rejoins the critical path has
 /// the same end and does not count.

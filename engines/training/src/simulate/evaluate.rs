@@ -1,8 +1,8 @@
 //! Evaluation of a circuit allocation, the single entry point of searches.
 //!
-//! If only sinks compete (all presets but one), the makespan follows from a longest path and the tails of each link;
-//! otherwise the general simulator runs. For every scenario, the longest path with the tails of sinks gives a lower
-//! bound on the makespan of every schedule.
+//! If [`PathModel`] is exact at the given rates (see [`Evaluator::exact`]; for all presets but one), the makespan
+//! follows from longest paths and the sinks of each link; otherwise the general simulator runs. For every scenario,
+//! [`PathModel`] also gives a lower bound on the makespan of every schedule.
 
 mod model;
 

@@ -91,8 +91,8 @@ impl<'a> Shaker<'a> {
         }
     }
 
-    /// Computes makespans with other compute times; if `apart` is true, every replica gets its own factors, otherwise
-    /// all replicas share the same factors.
+    /// Computes makespans with other compute times. If `apart` is true, every replica of a job gets its own factors;
+    /// otherwise all replicas share the same factors. The pods of an instance always get one factor each.
     pub fn ends<W: Watch<Proposal>>(
         &mut self,
         apart: bool,

@@ -12,7 +12,8 @@ pub(super) struct Contention {
     pub sinks: Vec<Vec<usize>>,
     /// Per link, the number of circuits above which another circuit changes nothing.
     pub useful: Vec<u32>,
-    /// `true` if all contention is among sinks of one directed link without work after them.
+    /// `true` if transfers compete only for directed links (not for NICs), and only with other sinks of the same
+    /// directed link that have no work after them.
     pub exact: bool,
 }
 

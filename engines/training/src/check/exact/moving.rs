@@ -180,8 +180,9 @@ struct Ground<'a> {
     rest: Vec<(usize, usize, u64)>,
     /// Per link, the real pods at its ends with the ports that one circuit needs.
     ends: Vec<Vec<(usize, u64)>>,
-    /// Per task, the work that follows it, seconds, and whether a transfer follows it.
+    /// Per task, the time of the work that follows it, seconds.
     after_s: Vec<f64>,
+    /// Per task, `true` if no transfer follows it.
     last: Vec<bool>,
 }
 

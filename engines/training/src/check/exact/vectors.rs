@@ -2,7 +2,7 @@
 
 use crate::check::case::Case;
 
-/// Number of partial allocations without a result after which a search is given up.
+/// Number of partial allocations after which a search is given up without a result.
 const MOST_STEPS: usize = 2_000_000;
 
 /// The set of circuit allocations that fit the ports, described by the ports that circuits need and the free ports of
@@ -17,7 +17,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// The allocations of a scenario whose ports suffice for one circuit per link.
+    /// Describes the allocations of a scenario in which every pod has ports for one circuit on each of its links.
     pub fn of(case: &Case<'_>, useful: &[u32]) -> Self {
         let pods = &case.net.pods;
         let mut free: Vec<u64> = pods.iter().map(|pod| u64::from(pod.ports)).collect();
@@ -37,12 +37,13 @@ impl Space {
         Self { ends, most: useful.to_vec(), free }
     }
 
-    /// Allocations to which no useful circuit can be added; `None` if there are more than `limit` such allocations.
+    /// Allocations to which no useful circuit can be added; `None` if there are more than `limit` such allocations, or
+    /// if the search takes too many steps.
     pub fn maximal(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         self.search(limit, true)
     }
 
-    /// All circuit allocations; `None` if there are more than `limit` circuit allocations.
+    /// All circuit allocations; `None` if there are more than `limit`, or if the search takes too many steps.
     pub fn all(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         self.search(limit, false)
     }

@@ -155,8 +155,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the transfer of a micro-batch from one stage to the stage that holds the next part of the model, after the
-    /// node `compute`; returns the node of the transfer.
+    /// Adds the transfer of a micro-batch from stage `from` to stage `to`, after the node `compute`; returns the node
+    /// of the transfer.
     fn send(&mut self, from: usize, to: usize, turn: Turn, compute: usize) -> usize {
         let step = turn.step;
         let work = if self.position(from) == self.position(to) {

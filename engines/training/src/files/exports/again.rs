@@ -130,8 +130,9 @@ pub(super) fn verified(
 
 /// Replaces the makespan of a single replica by the makespan of all replicas if the two makespans differ.
 ///
-/// The makespans can differ only with an odd number of GPUs per stage and sends that share NICs with an exchange,
-/// because the two halves of the exchange then delay the sends unequally. The bound of one replica is not claimed for
+/// The makespans can differ only if the number of GPUs per stage is odd and some sends share NICs with a gradient
+/// exchange: the clockwise part of the exchange then has one flow more than the counter-clockwise part, so the two
+/// parts delay the sends unequally. The changed plan has no bound, because the bound of one replica is not proven for
 /// all replicas.
 fn recount(wide: &mut Plan<Training>) {
     let TrainingScenario::Instance(instance) = &wide.scenario.body else { return };

@@ -97,7 +97,7 @@ struct TraceWriter<'a> {
     /// `received` at the GPUs that receive.
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// Number of messages so far from one stage to another, by the first sending and the first receiving GPU.
+    /// Number of messages so far between two sets of GPUs; the key is the first sending and the first receiving GPU.
     tags: FxHashMap<(u32, u32), u32>,
     /// Number of the barrier before a bucket of a stage, by replica, stage and bucket.
     barriers: FxHashMap<(u32, u32, u32), u64>,

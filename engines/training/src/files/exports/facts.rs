@@ -37,7 +37,8 @@ pub(super) struct Explained {
 }
 
 impl Facts {
-    /// Returns the facts of a scenario: of all replicas if `all` is true, otherwise of one replica.
+    /// Returns the facts of a scenario; for a job, of all replicas if `all` is true, otherwise of the replica that
+    /// represents all.
     pub(super) fn of_scenario(scenario: &Scenario<Training>, all: bool) -> Result<Self, Problems> {
         let setting = match &scenario.body {
             TrainingScenario::Job(job) if all => Setting::new(&TrainingScenario::Instance(expanded(job)?)),
@@ -48,7 +49,8 @@ impl Facts {
         Ok(Self { name: scenario.name.clone(), pods, of: Of::Scenario(Box::new(setting)) })
     }
 
-    /// Returns the facts of a plan: of all replicas if `all` is true, otherwise of one replica.
+    /// Returns the facts of a plan; for a job, of all replicas if `all` is true, otherwise of the replica that
+    /// represents all.
     pub(super) fn of_plan(plan: &Plan<Training>, all: bool) -> Result<Self, Problems> {
         let explained = match &plan.scenario.body {
             TrainingScenario::Job(job) if all => {

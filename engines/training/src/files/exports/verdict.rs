@@ -32,7 +32,8 @@ pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     ]
 }
 
-/// Returns a sentence on the proof of the plan, with the possible gain in per cent and in NCT.
+/// Returns a sentence on the proof of the plan; if the plan is not proven optimal, with the possible gain in per cent
+/// and in NCT.
 fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
     let envelope = plan.plan();
     let value = envelope.objective.value;

@@ -127,7 +127,7 @@ fn from_flops(
 }
 
 /// Number of tokens of one micro-batch, derived from the bytes that a stage sends: tokens x hidden size x bytes per
-/// value, split over its tensor-parallel ranks.
+/// value, split over its tensor-parallel ranks. `None` if the result is not a plausible whole number.
 fn tokens(workload: &AicbWorkload, hidden: u32, act_bytes: f64) -> Option<u32> {
     let tokens = workload.pp_bytes_per_rank as f64 * workload.tp as f64 / (f64::from(hidden) * act_bytes);
     (tokens >= 1.0 && tokens.fract() == 0.0 && tokens <= f64::from(1_u32 << 26)).then_some(tokens as u32)

@@ -83,8 +83,8 @@ fn described(format: &str, inputs: &[Input]) -> Result<Imported<DescribedJob>, P
 /// Values that a file of Calculon or Megatron-LM may give, although a run has a default for them.
 const FROM_FILES: [&str; 4] = ["cp", "ep", "etp", "virtual_stages"];
 
-/// Removes the default of a parameter of the importer if an assumed value is reported or if the file may contain the
-/// value; a parameter without a default is unchanged.
+/// Removes the default of a parameter of the importer if the file may contain the value, or if the import reports the
+/// value that it assumes.
 fn asked(info: ParamInfo) -> ParamInfo {
     let name = info.name.as_ref();
     let asked = info.default.is_none() || DOUBTFUL.contains(&name) || FROM_FILES.contains(&name);
@@ -215,8 +215,9 @@ fn run_of(
     Ok((run, assumed))
 }
 
-/// Places the stages of a job without placement: one stage per pod, or the minimum number of stages per pod with which
-/// every pod has a port for each of its links.
+/// Places the stages of a job without placement, and returns this assumption: the smallest number of stages per pod
+/// that divides the pipeline into equal pods and gives every pod a port for each of its links; one stage per pod if no
+/// number does.
 fn placed(job: &mut Job) -> Option<Assumed> {
     if job.run.gpus_per_pod.is_some() || job.run.gpus_per_pod_per_replica != 0 {
         return None;

@@ -82,7 +82,8 @@ pub(super) fn run(
 }
 
 /// Default GPUs of a stage and of a replica in a pod: one stage per pod, two if there are more than two stages, and
-/// more if pods would otherwise have fewer ports than links.
+/// more if pods would otherwise have fewer ports than links. If even all stages of a replica in one pod give too few
+/// ports, several replicas share a pod.
 pub(super) fn assumed(
     stage: u64,
     pp: u64,

@@ -78,7 +78,7 @@ pub(super) fn relaxation_knob() -> ParamInfo {
     )
 }
 
-/// The solver's parameters that affect these models, with a default gap for makespans. Starting points are always
+/// The solver's parameters that affect the interval model, with a default gap for makespans. Starting points are always
 /// complete, so parameters that complete a starting point are left out.
 pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     let gap = ParamInfo::float(

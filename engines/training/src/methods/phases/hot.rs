@@ -84,8 +84,9 @@ fn carried(
     Ok((events, remarks))
 }
 
-/// Converts events to states. The first state begins at time 0. If the return is at most a dark time before the end of
-/// the iteration, the first state begins at the return in the previous iteration, i.e. at a time of at most 0.
+/// Converts events to states. The first state begins at time 0, with one exception: if no event is at time 0, and the
+/// last event is at most a dark time before the end of the iteration, the first state begins with this event of the
+/// previous iteration, at a time of at most 0.
 fn course(events: &[PhaseEvent], period_s: f64, delay_s: f64) -> Stepped {
     let mut from_s: Vec<f64> = events.iter().map(|event| event.time_s).collect();
     let mut states: Vec<Vec<u32>> = events.iter().map(|event| event.circuits.clone()).collect();

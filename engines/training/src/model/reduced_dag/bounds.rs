@@ -118,8 +118,8 @@ impl Bounds {
         self.joined[..start].iter().any(covers) || self.joined[end..].iter().any(covers)
     }
 
-    /// Assigns a slot with a use count of 1 to a new task, and fills in lower bounds on the path lengths from all
-    /// earlier tasks to this task. Returns the slot, or `None` if no slot is left.
+    /// Assigns a slot with a use count of 1 to a new task. If edges are dropped, also fills in lower bounds on the path
+    /// lengths from the tasks in all other slots to this task. Returns the slot, or `None` if no slot is left.
     pub(super) fn enter(&mut self, shortest_s: f64, preds: &[Ancestor]) -> Option<u32> {
         if self.unused.is_empty() {
             // Without pruning there is no table, only lists that grow linearly.

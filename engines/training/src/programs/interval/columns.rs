@@ -27,7 +27,8 @@ pub struct Columns {
     pub finish: Vec<Column>,
     /// Column of the end of the iteration.
     pub end: Column,
-    /// Volume per flow on a directed link in an interval (0-based), of fair models.
+    /// Column of the volume that each active flow on a directed link sends in an interval (0-based); `None` except in
+    /// models with fair rates.
     pub per_flow: Vec<Vec<Option<Column>>>,
 }
 

@@ -23,7 +23,7 @@ impl Writer<'_> {
         self.contention()
     }
 
-    /// Adds rows by which a task on v circuits takes at least V/(min(F,v)B), and exactly this time if it never
+    /// Adds rows by which a task on v circuits takes at least V/(min(F,v)B); this is the duration of a task that never
     /// competes.
     fn durations(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
@@ -61,7 +61,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Adds rows by which a task is not active after one of its successors has begun.
+    /// Adds rows by which a task is not active after one of its successors has begun, unless their windows share too
+    /// many intervals.
     fn orders(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for next in 0..network.tasks() {

@@ -177,8 +177,8 @@ impl Grid {
         lengths
     }
 
-    /// Returns `true` if `before` ends at the event at which its successor `task` begins; the `delay` between them is
-    /// then at most a nanosecond.
+    /// Returns `true` if `before` ends at the event at which its successor `task` begins, and the `delay` between them
+    /// is at most a nanosecond.
     fn is_at_one_event(&self, before: usize, task: usize, delay: f64) -> bool {
         self.first[task] > 0 && self.last(before) + 1 == self.first[task] && delay <= SAME_MOMENT_S
     }

@@ -128,7 +128,8 @@ impl Paths {
     }
 }
 
-/// Adds a sum to the list of sums whose maximum is a start.
+/// Adds a sum to the list of sums whose maximum is a start. In the reduced form, drops sums that never exceed another
+/// sum of the list.
 pub(super) fn keep_largest(sums: &mut Vec<Sum>, new: Sum, builder: &Builder<'_>) {
     if builder.sums() == 0 {
         sums.push(new);

@@ -85,7 +85,8 @@ impl Range {
         Some(self)
     }
 
-    /// The earliest end with this number of circuits of one link.
+    /// Lower bound on the end with this number of circuits of one link, seconds; infinite if the number does not fit
+    /// the ports.
     fn ends_with(
         &self,
         link: usize,

@@ -91,7 +91,8 @@ impl Share {
         self.groups.iter().all(|group| group.len() == 1)
     }
 
-    /// Marks the tasks that determine releases: groups without an order need all predecessors.
+    /// Marks the tasks that determine releases: the predecessors of all sinks in groups of several sinks, which have a
+    /// common release.
     pub fn need(&self, builder: &Builder<'_>, needed: &mut [bool]) {
         let network = &builder.ask.evaluator.network;
         for member in self.groups.iter().filter(|group| group.len() > 1).flatten() {

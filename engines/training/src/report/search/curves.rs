@@ -142,7 +142,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The values that determine the axis: the values near the current best and bound.
+/// The lowest and the highest value near the current best and bound, which determine the axis; without limits if the
+/// best or the bound is unknown.
 fn shown(run: &RunBeside) -> (f64, f64) {
     let (Some(best), Some((bound, _))) = (run.best, run.proof()) else {
         return (f64::NEG_INFINITY, f64::INFINITY);

@@ -21,8 +21,9 @@ struct Stretch {
     start_s: f64,
     end_s: f64,
     circuits: f64,
-    /// Transfers of the stretch: `first` is the transfer that started last, `last` is the transfer that ends first.
+    /// The transfer that started last among the transfers of the stretch; with it, the need of the stretch begins.
     first: usize,
+    /// The transfer that ends first among the transfers of the stretch; with it, the need of the stretch ends.
     last: usize,
 }
 
@@ -60,16 +61,16 @@ impl Needs {
         Self { stretches, period_s }
     }
 
-    /// The last transfer whose need of more than `circuits` circuits ends at `time_s` or before; in the previous
-    /// iteration if this iteration has no such transfer.
+    /// The transfer with which the last need of more than `circuits` circuits ends, at `time_s` or before; in the
+    /// previous iteration if this iteration has no such need.
     pub(super) fn last_above(&self, circuits: u32, time_s: f64) -> Option<Need> {
         self.above(circuits)
             .map(|stretch| Need { task: stretch.last, time_s: self.shifted(stretch.end_s, time_s) })
             .max_by(|a, b| a.time_s.total_cmp(&b.time_s))
     }
 
-    /// The first transfer whose need of more than `circuits` circuits begins at `time_s` or later; in the next
-    /// iteration if this iteration has no such transfer.
+    /// The transfer with which the first need of more than `circuits` circuits begins, at `time_s` or later; in the
+    /// next iteration if this iteration has no such need.
     pub(super) fn first_above(&self, circuits: u32, time_s: f64) -> Option<Need> {
         self.above(circuits)
             .map(|stretch| Need { task: stretch.first, time_s: -self.shifted(-stretch.start_s, -time_s) })

@@ -29,8 +29,8 @@ record! {
 
 impl Measured {
     /// Bytes that cross on a ring of `joined` pods, divided by the measured bytes: ((d - 1) / d) / ((m - 1) / m) for d
-    /// pods and m measured replicas. `replicas` is the number of replicas of the job. The factor is not finite if a
-    /// single replica was measured, because a single replica has no exchange.
+    /// pods and m measured replicas. `replicas` is the number of replicas of the job. The factor is 1 if d = m.
+    /// Otherwise it is not finite if a single replica was measured, because a single replica has no exchange.
     pub fn ring_factor(&self, replicas: u32, joined: u32) -> f64 {
         let measured = self.replicas.unwrap_or(replicas);
         if measured == joined {

@@ -24,8 +24,9 @@ impl TrainingScenario {
         }
     }
 
-    /// The value of a parameter. `None` for unknown names and for values that no parameter can express (a model given
-    /// by its sizes, a rate that equals another rate).
+    /// The value of a parameter. `None` for unknown names, for values that are not set or that measured figures
+    /// replace, and for values that no parameter can express (a model given by its sizes, pods given as ranges of
+    /// ranks).
     pub fn get(&self, name: &str) -> Option<ParamValue> {
         match self {
             Self::Job(job) => get_job(job, name),
@@ -46,8 +47,7 @@ impl TrainingScenario {
     /// Changes a parameter, or one entry of a list. Checks only the parameter's own range, because several changes
     /// together may be valid even if one alone is not; validate the scenario afterwards.
     ///
-    /// # Errors
-    /// An unknown name, a value outside the range, a parameter without effect on any scenario of this form, an entry
+    /// # Errors An unknown name, a value outside the range, a parameter that cannot be set in this scenario, an entry
     /// that does not exist, or a bandwidth above the maximum for which the edges of an instance are complete.
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
         let value = self.knob(name)?.accept(value)?;
@@ -216,9 +216,9 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Stores a value of `run`. Measured bytes apply to the number of replicas with which they were measured, so the first
-/// change of the number of replicas stores this measured number. Bytes that every micro-batch sends are adapted to the
-/// number of micro-batches.
+/// Stores a value of `run`. A value for the GPUs of a pod also replaces a list of pods. Measured bytes apply to the
+/// number of replicas with which they were measured, so the first change of the number of replicas stores this measured
+/// number. Bytes that every micro-batch sends are adapted to the number of micro-batches.
 pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
     // The value has passed the range of the knob.

@@ -52,7 +52,7 @@ pub fn shared_knobs() -> &'static [ParamInfo] {
     &SHARED_KNOBS
 }
 
-/// The value of a parameter; `None` if the jobs differ and the parameter cannot be a list.
+/// The value of a parameter; `None` if the jobs have different values (or no value) and the parameter cannot be a list.
 pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
     match name {
         WEIGHTS => ports_value(&weights(shared)),
@@ -112,8 +112,8 @@ fn first_pods(shared: &SharedPods) -> Vec<u32> {
     shared.jobs.iter().map(|placed| placed.first_pod).collect()
 }
 
-/// Returns the ports of the shared pods as given, so that an invalid list can be corrected; otherwise the derived
-/// ports.
+/// Returns the given list of the ports of the shared pods, which may be invalid, so that it can be corrected; without
+/// such a list, the ports that each shared pod has.
 fn budget(shared: &SharedPods) -> Result<Vec<u32>, Problems> {
     match &shared.ports_per_pod {
         Some(PortsPerPod::ByPosition(ports)) => Ok(ports.clone()),

@@ -38,7 +38,8 @@ impl Workload {
     }
 }
 
-/// Returns the number of parts of a stage that form buckets: layers if they are known and suffice, else equal parts.
+/// Returns the number of parts that are distributed over the buckets of a stage: its layers if they are known, suffice
+/// for all buckets and can be divided equally over the chunks; otherwise `buckets * chunks` equal parts.
 fn parts(stage: &StageLoad, shape: &Shape) -> u32 {
     let (count, chunks) = (shape.dp_buckets, shape.virtual_stages);
     let goes_round = stage.layers >= count && stage.layers > 0 && stage.layers.is_multiple_of(chunks);

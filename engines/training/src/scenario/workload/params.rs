@@ -121,8 +121,8 @@ pub fn flops_per_token(model: &Model, seq: u32) -> f64 {
         + 2.0 * f64::from(model.vocab) * f64::from(model.hidden)
 }
 
-/// Layers per stage: as even as possible, with the smaller stages alternately at the end and at the start, which hold
-/// the tables.
+/// Layers per stage, as even as possible. The stages with one layer less are the last stage, the first stage, the last
+/// but one, and so on, because the first and the last stage also hold the tables.
 pub fn layer_split(layers: u32, stages: u32) -> Vec<u32> {
     if stages == 0 {
         return Vec::new();

@@ -69,7 +69,7 @@ impl Shape {
     }
 
     /// Ports that a circuit on a collapsed ring link needs: such a circuit represents one circuit towards each
-    /// neighbour.
+    /// neighbouring replica. With two replicas, both neighbours are the same replica.
     pub fn ring_ports(&self) -> u32 {
         if self.replicas > 2 { 2 } else { 1 }
     }

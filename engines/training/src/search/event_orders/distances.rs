@@ -30,7 +30,7 @@ impl Distances {
         self.least[from as usize * self.moments + to as usize]
     }
 
-    /// Amount by which another matrix narrows the ranges of all time points.
+    /// Sum, over all time points, of the amount by which the range of the time point is narrower in another matrix.
     pub fn narrowed(&self, other: &Self) -> f64 {
         (0..self.moments as u32)
             // Sum over time points of the rise of both distances to the origin: how much the ranges of all time points

@@ -28,8 +28,8 @@ pub const CLOSED: f64 = 5e-10;
 /// children): if a child does not tighten, the hidden violation decides.
 const LEAST_TIGHTENING: f64 = 1e-3;
 
-/// Relative amount by which plans that a complete search missed because of rounding may be better; a little more than
-/// [`CLOSED`].
+/// A complete search can miss plans that are better than the best plan by at most this relative amount: plans whose
+/// improvement is below [`CLOSED`], plus rounding.
 const PROOF_LOSS: f64 = 6e-10;
 
 /// Factor that lowers bounds of nodes to account for rounding: 1 minus the tolerance of the simplex, because times are

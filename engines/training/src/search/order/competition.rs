@@ -62,7 +62,7 @@ pub(super) struct Competition {
 }
 
 impl Competition {
-    /// Collects the contended tasks for circuits `x`; `makespan_s` sets the unit.
+    /// Collects the contended tasks for circuits `x`. The unit of time is `makespan_s` divided by [`UNITS`].
     pub fn new(evaluator: &Evaluator, x: &[u32], makespan_s: f64) -> Self {
         let network = &evaluator.network;
         let contended = &evaluator.contention.contended;

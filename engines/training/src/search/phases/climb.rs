@@ -21,7 +21,7 @@ const CLIMBED: usize = 4;
 const FINEST: f64 = 1e-10;
 
 impl<W: Watch<Moving>> Tree<'_, '_, W> {
-    /// Improves guesses as long as the iteration gets shorter.
+    /// Improves the best guesses as long as the iteration gets shorter; does nothing if ports are minimised.
     ///
     /// # Errors
     /// The reason to stop.

@@ -10,8 +10,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeSet;
 
-/// States are split until there are this many reconfigurations: on all built-in jobs, each further one shortened the
-/// iteration by less.
+/// States are split until there are this many reconfigurations, because on all built-in jobs the gain decreased with
+/// every further reconfiguration.
 const GROWN: u32 = 4;
 /// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
 pub(super) const WORSE: f64 = 1.02;

@@ -18,7 +18,7 @@ const MOST_PEAKS: usize = 20_000;
 const ROUNDING: f64 = 1e-9;
 
 /// Lower bound on the ports of plans that end by `limit_s`, for any number of reconfigurations; `None` if there are too
-/// many peaks to try.
+/// many peaks to try, or if no peaks let the iteration end by `limit_s`.
 ///
 /// # Errors
 /// The reason to stop.

@@ -148,7 +148,8 @@ impl Movable {
         })
     }
 
-    /// Reduces decided counts from `high`, but not below `low`, until every pod has enough ports.
+    /// Reduces decided counts from `high`, but not below `low`, until every pod has enough ports; `None` if a pod has
+    /// too few ports for `low`.
     pub fn fitting(&self, network: &Network, low: &[u32], high: &[u32]) -> Option<Vec<u32>> {
         let budget = &network.budget;
         let mut counts = high.to_vec();

@@ -65,7 +65,8 @@ impl MovedCircuits for Stepped {
     }
 }
 
-/// Evaluates a plan of another scenario or for another dark time; `None` if the plan is not better than `task.known`.
+/// Evaluates a plan of another scenario or for another dark time; `None` if the plan is not valid there, or not better
+/// than `task.known`.
 pub fn revalued(task: MoveTask<'_>, plan: &Stepped, most: u32) -> Option<Stepped> {
     let mut steps = Steps::new(task, most);
     let (counts, from_s) = steps.course(plan);
@@ -231,7 +232,7 @@ impl<'a> Steps<'a> {
         Ok(Some(value))
     }
 
-    /// Returns `false` if the decided links alone need at least as many ports as the best plan.
+    /// Returns `false` if ports are minimised and the decided links alone need at least as many ports as the best plan.
     pub fn is_worth(&self, counts: &[Vec<u32>]) -> bool {
         if self.task.aim == Aim::Time {
             return true;
@@ -259,7 +260,8 @@ impl<'a> Steps<'a> {
         Some(states)
     }
 
-    /// Value and plan of a schedule, if its value is below the best value times [`Steps::stretch`].
+    /// Value and plan of a schedule; `None` if the schedule is not valid, has too many reconfigurations, or has a value
+    /// that is not below the best value times [`Steps::stretch`].
     pub fn value(&mut self, counts: &[Vec<u32>], from_s: &[f64]) -> Option<(f64, Stepped)> {
         let delay_s = self.task.delay_s;
         let (first_s, last_s) = (*from_s.first()?, *from_s.last()?);

@@ -145,7 +145,8 @@ impl JobSearch<'_> {
         VectorTask { listed, boxes, ..VectorTask::new(self.evaluator, self.rates, self.caps) }
     }
 
-    /// Plans a job if the search over allocations is exact, or rates are fair.
+    /// Plans a job for which the search over allocations is exact, or whose rates are fair. Returns the plan and a
+    /// lower bound on the makespan.
     fn proving<W: Watch<Proposal>>(
         &mut self,
         mut best: Circuits,
@@ -160,7 +161,8 @@ impl JobSearch<'_> {
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
 
-    /// Plans a job whose transfers compete before the end of the iteration, if rates are free.
+    /// Plans a job at scheduled rates whose transfers compete before the end of the iteration. Returns the plan and a
+    /// lower bound on the makespan.
     fn contended<W: Watch<Proposal>>(
         &mut self,
         mut best: Circuits,

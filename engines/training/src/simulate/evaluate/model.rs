@@ -1,9 +1,11 @@
-//! Evaluation by a longest path, which gives start times, and by the tails of every directed link, which give the end.
+//! Evaluation in two steps: longest paths give the start times of all tasks; the sinks (tasks without successors) of
+//! every directed link give the end of the iteration.
 //!
-//! Tasks with successors get their duration without competition, V/(min(F,x)*B). Tasks without successors are collected
-//! per directed link and solved by [`crate::simulate::sinks`]. The makespan is exact at fair rates if only sinks
-//! compete, and at joint rates if the tails of these sinks are also equal. The makespan is always a lower bound,
-//! because leaving out competition and using the shortest tail can only shorten it.
+//! Tasks with successors get their duration without competition, V/(min(F,x)*B). For the sinks of each directed link,
+//! [`crate::simulate::sinks`] computes the end. The tail of a sink is the work after it. The makespan is exact at fair
+//! rates if only sinks compete, and at joint rates if the competing sinks of each link also have equal tails. At joint
+//! rates, the makespan is always a lower bound, because leaving out competition and using the shortest tail can only
+//! shorten it.
 
 mod moving;
 

@@ -49,7 +49,7 @@ impl Simulator {
         }
     }
 
-    /// Schedules the moment at which the levels of two tasks that share a resource become equal.
+    /// Schedules the next moment at which the levels of two tasks that share a resource become equal.
     pub(super) fn plan_meeting(&mut self, fill: &Filler, now: f64, run: &IterationRun<'_>) {
         for &task in &fill.tasks {
             self.meet_version[task as usize] += 1;

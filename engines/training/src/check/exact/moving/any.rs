@@ -3,11 +3,11 @@
 //! iteration.
 //!
 //! Let `t` be a moment before the dark time is over. A circuit that carries at or before `t` has been set since the
-//! last `delay - t` seconds of the previous iteration, where `delay` is the dark time. So the circuits that the links
-//! branched on use until `t` occupy ports in these seconds, and the last transfers have fewer circuits. The search
-//! branches on boxes of these circuits; a box is fathomed if the iteration does not end in time even if all other links
-//! get as many circuits as the ports allow. Several moments `t` are tried, and the proof for a single one of these
-//! moments is enough.
+//! last `delay - t` seconds of the previous iteration, where `delay` is the dark time. The search branches on the
+//! circuits of some links, the decided links. The circuits that the decided links use until `t` occupy ports in these
+//! seconds, so the last transfers have fewer circuits. The search branches on boxes of these circuits; a box is
+//! fathomed if the iteration does not end in time even if all other links get as many circuits as the ports allow.
+//! Several moments `t` are tried, and the proof for a single one of these moments is enough.
 
 use super::timeline::CircuitTimeline;
 use super::{Ground, Outcome, first_transfer_s};

@@ -222,7 +222,7 @@ fn stacked(pieces: &[TimeBlock]) -> Vec<TimeBlock> {
     done
 }
 
-/// Rounds a step up to the next of 1, 2, 5, 10, … times a power of ten.
+/// Rounds a step up to 1, 2 or 5 times a power of ten.
 fn nice(step: f64) -> f64 {
     let power = 10f64.powf(step.max(1e-9).log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= step).unwrap_or(10.0);

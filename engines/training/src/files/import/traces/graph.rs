@@ -246,7 +246,7 @@ struct Flows {
 
 impl Flows {
     /// Adds a flow of `bytes` from rank to rank; if both ranks are in one pod, only raises the maximum time to the time
-    /// of this flow plus `latency_s`.
+    /// of this flow plus `latency_s`. Flows between pods below the minimum volume are left out.
     fn add(&mut self, [from, to]: [u32; 2], bytes: f64, pods: &TracePods, rates: &Rates, latency_s: f64) {
         let (a, b) = (pods.of[from as usize], pods.of[to as usize]);
         if a == b {

@@ -1,8 +1,8 @@
-//! The order of the computations of a rank: each computation runs as soon as it is ready and the GPU is free, if all
-//! transfers run at the full rates of the network.
+//! The order of the computations of a rank. The order is simulated: all transfers run at the full rates of the network,
+//! and each computation starts as soon as it is ready and the GPU is free.
 //!
-//! This order is fixed by further dependencies: each computation also waits for the computation before it. The nodes
-//! are returned in topological order.
+//! Further dependencies fix this order: each computation also waits for the computation before it. The nodes are
+//! returned in topological order.
 
 use super::classes::Classes;
 use super::graph::{GraphNode, JobGraph, NONE, Transfer};

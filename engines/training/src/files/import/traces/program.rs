@@ -207,7 +207,9 @@ impl Reduction {
         self.preds.dedup();
     }
 
-    /// Adds fixed work: to the step before the node if nothing else follows that step, otherwise as a new step.
+    /// Adds fixed work. If exactly one step precedes the node, the work extends this step, provided that the step is a
+    /// computation on the same lane that nothing else follows, or that the work takes no time. Otherwise the work
+    /// becomes a new step.
     fn fixed(&mut self, node: u32, lane: Lane, seconds: f64) {
         if let [before] = self.preds[..] {
             let at = before as usize;
@@ -237,7 +239,7 @@ impl Reduction {
 }
 
 /// Returns the time of a computation: the measured time, or the time that follows from its number of operations and the
-/// bytes of its tensors.
+/// bytes of its tensors; 0 if neither is known, or if `options` ignores computations.
 fn seconds_of(
     micros: f64,
     operations: f64,

@@ -13,7 +13,7 @@ use std::io::BufReader;
 
 /// Maximum number of files.
 const MOST_FILES: usize = 65_536;
-/// Limits of one trace: a stream of nodes is never whole in memory.
+/// Limits on the size of one trace. A trace may be large, because its nodes are read one by one.
 const LIMITS: Limits = Limits { content_bytes: 4 << 30, line_bytes: 1 << 20, rows: 1_000_000 };
 /// Size of the read buffer of a file, bytes.
 const BUFFER: usize = 1 << 18;
@@ -154,7 +154,7 @@ pub(super) fn sorted<'a>(
     })
 }
 
-/// Returns one more than the largest rank of a group.
+/// Returns one more than the largest rank in the groups; 0 without groups.
 fn largest(groups: Option<&Groups>) -> u32 {
     groups.into_iter().flat_map(Groups::values).flatten().max().map_or(0, |rank| rank + 1)
 }
