@@ -318,7 +318,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// [`WriteError`] for numbers that are not finite.
     fn to_value(&self) -> Result<Value, WriteError>;
     /// Returns the SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was
-    /// started from. Equal for two runs that end with the same plan and the same proof.
+    /// started from. The hash is equal for two runs that end with the same plan and the same proof.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -343,7 +343,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// Returns the circuits that the plan sets at a reconfiguration, for kinds that change circuits within an
     /// iteration.
     fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)>;
-    /// Returns the network and the bytes of one layer of the plan, for kinds that have them for each layer.
+    /// Returns the network of one layer of the plan and the bytes that this layer sends between the nodes, for kinds
+    /// whose plans have a network for each layer.
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
     /// Returns the network of the plan, for kinds whose plans have a network.
     fn graph(&self) -> Option<Graph>;

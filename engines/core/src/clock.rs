@@ -1,4 +1,5 @@
-//! A clock that the caller passes to the engines. Tests can stop this clock, and engines do not read the system clock.
+//! A clock that the caller passes to the engines. Engines never read the system clock themselves, so tests can pass
+//! them a clock that stands still.
 
 use std::cell::RefCell;
 use std::fmt::Debug;

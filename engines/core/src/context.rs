@@ -21,8 +21,8 @@ mod control;
 
 pub use control::{Control, OfferedBound, Stop};
 
-/// Minimum time between two candidates that are built and checked. A candidate that arrives earlier only updates the
-/// objective of the run.
+/// Minimum time between two candidates that are built and checked. If a better candidate arrives earlier, the run
+/// reports its objective at once and builds it later, unless a still better candidate replaces it.
 pub const BUILD_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Relative difference below which two objective values count as a tie, which the secondary value decides.
@@ -143,11 +143,13 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Checks whether to stop. Blocks while paused, applies live edits, builds a waiting candidate when the candidate
-    /// is due. Call this function at least every 5 ms of work; a call costs well under a microsecond.
+    /// Checks whether to stop. Blocks while the run is paused, applies live edits, and builds the waiting candidate
+    /// once [`BUILD_INTERVAL`] has passed since the last candidate was built. Call this function at least every 5 ms of
+    /// work; a call costs well under a microsecond.
     ///
     /// # Errors
-    /// The reason to stop, to be passed on with `?`; or a candidate that its checker refused.
+    /// The reason to stop, to be passed on with `?`; or [`MethodError::Rejected`] if the checker refused the waiting
+    /// candidate.
     pub fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.control.wait_while_paused(|paused| {
             self.reporter.report(EventBody::Paused(crate::event::Paused { paused }));
@@ -229,11 +231,11 @@ impl<'a, K: Kind> Context<'a, K> {
         self.report(EventBody::Note(Note { severity, text: text.into() }));
     }
 
-    /// Reports a better plan. Ties are broken by `secondary` (smaller is better). `build` runs at once, or, if
-    /// candidates arrive less than [`BUILD_INTERVAL`] apart, later. The candidate that is the best at the end of the
-    /// run is always built.
+    /// Reports a plan, which is kept only if it is better than the best plan so far; at equal values, the plan with the
+    /// smaller `secondary` is better. `build` runs at once, or later if less than [`BUILD_INTERVAL`] has passed since
+    /// the last candidate was built. The candidate that is the best at the end of the run is always built.
     ///
-    /// Returns whether the plan is better than the best one so far.
+    /// Returns whether the plan is kept.
     ///
     /// # Errors
     /// [`MethodError::Rejected`] if the checker refuses the plan.
@@ -379,7 +381,8 @@ impl<'a, K: Kind> Context<'a, K> {
         self.best.as_ref().map(|best| (best.value, best.secondary))
     }
 
-    /// Reports a bound on all plans of the scenario. A bound that is weaker than the best bound so far is ignored.
+    /// Reports a bound on all plans of the scenario. A bound that is not stronger than the best bound so far is
+    /// ignored.
     pub fn bound(&mut self, value: f64) {
         self.state_bound(value, None);
     }
@@ -411,8 +414,9 @@ impl<'a, K: Kind> Context<'a, K> {
         self.bound
     }
 
-    /// Returns whether the best plan meets the best bound; the run then cannot find a better plan. A bound on all plans
-    /// that another run of the scenario proved counts as well; this run then adopts it.
+    /// Returns whether the best plan meets the best bound; in this case, the run cannot find a better plan. A bound on
+    /// all plans that another run of the scenario proved counts as well; if the method of this run proves bounds, the
+    /// run adopts that bound.
     pub fn closed(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
         let meets = |bound: f64| gap(value, bound) <= OPTIMAL_GAP;
@@ -426,8 +430,8 @@ impl<'a, K: Kind> Context<'a, K> {
         self.met_by_another(value, OPTIMAL_GAP)
     }
 
-    /// Returns whether a bound that another run proved is within the relative gap `width` of the best value; if so,
-    /// adopts the bound.
+    /// Returns whether a bound that another run proved is within the relative gap `width` of the best value. If it is,
+    /// and if the method of this run proves bounds, adopts the bound.
     fn met_by_another(&mut self, value: f64, width: f64) -> bool {
         let Some(met) = self.control.offered_bound(|bound| gap(value, bound) <= width) else {
             return false;

@@ -185,8 +185,8 @@ pub struct Bound {
     pub only: Option<String>,
 }
 
-/// Returns the plans that a bound covers, in the form in which they follow "for" in a sentence: `this event order only`
-/// becomes `this event order alone`.
+/// Returns the description `only` of the plans that a bound covers in a form that fits after "for" in a sentence: `this
+/// event order only` becomes `this event order alone`.
 pub fn covered(only: &str) -> String {
     only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }
@@ -475,7 +475,7 @@ pub struct Done {
     pub plan: Option<SharedPlan>,
 }
 
-/// Receiver of events. The method of the receiver must return at once, because an engine never waits for a reader.
+/// Receiver of events. [`Self::report`] must return at once, because the engine continues only after it has returned.
 pub trait EventSink: Send + Sync {
     /// Receives an event.
     fn report(&self, event: Event);

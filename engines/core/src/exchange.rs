@@ -59,7 +59,7 @@ pub struct PlacedPort {
     pub pod: u32,
     /// `true` if the port is on side B.
     pub side_b: bool,
-    /// Index of the port on that side of the switch, from 0.
+    /// Index of the port, from 0, among the ports that the pod has on that side of the switch.
     pub port: u32,
 }
 
@@ -70,11 +70,11 @@ pub struct PlacedCircuit {
     pub switch: u32,
     /// Index of the pod at side A.
     pub pod_a: u32,
-    /// Port of the pod at side A, numbered from 0 on side A of the switch.
+    /// Index of the port of `pod_a`, from 0, among the ports that this pod has on side A of the switch.
     pub port_a: u32,
     /// Index of the pod at side B.
     pub pod_b: u32,
-    /// Port of the pod at side B, numbered from 0 on side B of the switch.
+    /// Index of the port of `pod_b`, from 0, among the ports that this pod has on side B of the switch.
     pub port_b: u32,
 }
 

@@ -15,8 +15,8 @@ mod source;
 
 pub use source::FileSource;
 
-/// Name of the format that writes a scenario, or the scenario of a plan, with its derived parts listed, such as every
-/// circuit instead of a random family and its seed.
+/// Name of the format that writes a scenario, or the scenario of a plan, in full: instead of the parameters of a
+/// generator (such as a random family and its seed), it lists the generated parts (such as every circuit).
 pub const INSTANCE: &str = "instance";
 
 /// Inputs that an exporter accepts.
@@ -229,8 +229,8 @@ pub struct Input {
 /// Name by which messages and records call standard input.
 pub const STDIN: &str = "standard input";
 
-/// Returns the name of a scenario imported from a file: the file name without folders and endings; `otherwise` for
-/// standard input.
+/// Returns the name of a scenario imported from a file: the file name without folders and known endings; `otherwise`
+/// for standard input or if nothing remains.
 pub fn scenario_name(file: &str, otherwise: &str) -> String {
     let mut stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
     for ending in [".gz", ".txt", ".csv", ".json", ".jsonl", ".xml", ".log"] {

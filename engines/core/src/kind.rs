@@ -94,8 +94,8 @@ impl ObjectiveInfo {
 pub struct SweepInfo {
     /// Parameters that are offered first.
     pub knobs: &'static [&'static str],
-    /// Short names by which the pane of the sweep offers the parameters: one for each of these parameters, then one for
-    /// any other parameter.
+    /// Names of the forms of the sweep's pane (views, of which one is shown at a time): one for each parameter of
+    /// `knobs`, then one for any other parameter.
     pub forms: &'static [&'static str],
     /// Methods that are compared; if empty, only the chosen method is used.
     pub methods: &'static [&'static str],
@@ -163,7 +163,7 @@ pub struct Candidate<R> {
     pub value: f64,
     /// Figures for the comparison of plans, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// The result, in the form of the plan file.
+    /// The result, as plan files contain it.
     pub result: R,
 }
 
@@ -232,8 +232,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// parameters of the kind.
     fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo>;
 
-    /// Returns the parameters of the kind that have no effect on a scenario: `path` is the name of the parameter, the
-    /// text gives the reason and the remedy. Callers must not set or vary them, nor show them as used.
+    /// Returns a problem for each parameter of the kind that has no effect on a scenario: its path is the name of the
+    /// parameter, its message gives the reason. Callers must not set or vary these parameters, nor show them as used.
     fn idle(_scenario: &Self::Scenario) -> Vec<Problem> {
         Vec::new()
     }
@@ -322,8 +322,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Returns the network and the bytes of one layer of a plan, for kinds whose plans have them for each layer; `None`
-    /// as for [`Self::circuits_of_layer`].
+    /// Returns the network of one layer of a plan and the bytes that this layer sends between the nodes, for kinds
+    /// whose plans have a network for each layer; `None` as for [`Self::circuits_of_layer`].
     fn network_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<(Graph, TrafficMatrix)> {
         None
     }

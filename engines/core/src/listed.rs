@@ -84,8 +84,8 @@ pub trait Listed: Kind {
     /// Purpose, in one line.
     const HELP: &'static str;
 
-    /// If true, the kind appears in lists of kinds and presets. `false` is only for a kind for tests; its name is
-    /// accepted all the same.
+    /// If true, the kind appears in lists of kinds and presets. `false` is only for kinds that tests use; their names
+    /// are accepted nevertheless.
     const IS_LISTED: bool = true;
 
     /// Whether plans of the kind give the switch and ports of their circuits ([`crate::exchange::CircuitPlaces`]).
@@ -103,7 +103,7 @@ pub trait Listed: Kind {
     }
 
     /// Returns the body of the built-in scenario `name`. Also accepts names that [`Self::presets`] does not list,
-    /// because their family of scenarios is too large.
+    /// because their families of scenarios are too large for a list.
     fn preset(name: &str) -> Option<Self::Scenario>;
 
     /// Returns the formats that the kind writes.
@@ -126,14 +126,14 @@ pub trait Listed: Kind {
         Err(Problem::new("to", format!("'{format}' cannot be exported"), "see the list of formats").into())
     }
 
-    /// Returns remarks for a person on the file that [`Self::export`] writes, one sentence each. These are only remarks
-    /// that depend on the exported scenario or plan.
+    /// Returns those remarks on the file written by [`Self::export`] that depend on the exported scenario or plan, one
+    /// sentence each.
     fn export_remarks(_subject: SubjectOf<'_, Self>, _format: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the plans for which review reports are written: the plan itself, or the plans into which it is split.
-    /// Each of them contains the part of the proof that the checker can repeat.
+    /// Returns the plans for which review reports are written: the plan itself and, if it covers several jobs, a plan
+    /// for each job. A plan of one job is checked again, so that its proof does not rest on the claim of the method.
     ///
     /// # Errors
     /// A plan that cannot be split.
@@ -141,7 +141,8 @@ pub trait Listed: Kind {
         Ok(vec![Arc::clone(plan)])
     }
 
-    /// Returns the objective value and the proven bound of a plan, in sentences for the head of a report.
+    /// Returns sentences that rate a plan, for the head of a report: its objective value, its proven bound and further
+    /// findings of the kind.
     ///
     /// # Errors
     /// A plan that cannot be explained.

@@ -86,8 +86,8 @@ impl From<Problems> for MethodError {
     }
 }
 
-/// Returns a problem for each of the parameters `names`, as [`Method::idle`] does: the parameter has no effect, with
-/// the reason `why` and the `remedy`.
+/// Returns, for [`Method::idle`], a problem for each parameter in `names`: the parameter has no effect. `why` follows
+/// the words "has no effect" in the message.
 pub fn without_effect<'a>(
     names: impl IntoIterator<Item = &'a str>,
     why: &'a str,
@@ -102,9 +102,9 @@ pub trait Method<K: Kind>: Send + Sync {
     /// Returns the description of the method, with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Returns the parameters (of the method and of the scenario) that have no effect, because of the values of other
-    /// parameters or because of the scenario: `path` is the name, the text gives the reason and the remedy. `params`
-    /// contains all values, including defaults.
+    /// Returns a problem for each parameter of the method or of the scenario that has no effect, because of the values
+    /// of other parameters or because of the scenario. Its path is the name of the parameter, its message gives the
+    /// reason. `params` contains all values, including defaults.
     fn idle(&self, _scenario: &K::Scenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }

@@ -98,7 +98,7 @@ pub struct InTable {
 pub struct InComparison {
     /// Name, at most ten characters.
     pub title: &'static str,
-    /// Numbers of decimals: first if there is room, then if space is short.
+    /// Numbers of decimals: the first number if there is room, the second if space is short.
     pub decimals: [u8; 2],
 }
 
@@ -248,7 +248,8 @@ impl MetricInfo {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: true }), ..self }
     }
 
-    /// Sets the title that precedes the metric in the header, instead of its label.
+    /// Sets the text that the header shows before the value of the figure, instead of its label. Has no effect on a
+    /// figure without a place in the header.
     #[must_use]
     pub const fn titled(self, title: &'static str) -> Self {
         let Some(header) = self.header else { return self };

@@ -106,15 +106,15 @@ pub enum Domain {
     },
     /// Free text (a name, a file).
     Text,
-    /// A list of whole numbers, written `4,4,6`; single entries as `name[2]=6`.
+    /// A list of whole numbers, written `4,4,6`; single entries are written as `name[2]=6`.
     IntList {
         /// Smallest entry.
         min: i64,
         /// Largest entry.
         max: i64,
     },
-    /// One whole number for all positions (such as pods), or a list with one entry per position; single entries as
-    /// `name[2]=6`.
+    /// A list of whole numbers, such as one for each pod, or one whole number that holds for all entries of the list;
+    /// single entries are written as `name[2]=6`.
     IntOrList {
         /// Smallest entry.
         min: i64,
@@ -197,7 +197,8 @@ impl ParamInfo {
         Self::new(name, Domain::IntList { min, max }, None, help)
     }
 
-    /// Creates a parameter whose value is one whole number for all positions, or a list; without a default.
+    /// Creates a parameter without a default whose value is a list of whole numbers, or one whole number for all
+    /// entries.
     pub fn int_or_list(name: &'static str, min: i64, max: i64, help: &'static str) -> Self {
         Self::new(name, Domain::IntOrList { min, max }, None, help)
     }
@@ -256,7 +257,8 @@ impl ParamInfo {
     }
 
     /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may be followed by a unit
-    /// that converts to the unit of the parameter, such as `25us` for seconds; counts also by a multiple, such as `4k`; `yes`/`no`/`on`/`off` are booleans.
+    /// that converts to the unit of the parameter, such as `25us` for seconds. A whole number without a unit may be
+    /// followed by a multiple, such as `4k`. `yes`, `no`, `on`, `off`, `1` and `0` are booleans.
     ///
     /// # Errors
     /// A [`Problem`] that names the parameter, the text and what would be valid.

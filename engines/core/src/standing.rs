@@ -33,8 +33,8 @@ pub struct KnownBound {
     pub value: f64,
     /// The covered plans, in words; `None` if the bound covers all plans of the scenario.
     pub covers: Option<String>,
-    /// `true` if the bound holds for every plan of the scenario, even if `covers` contains a description of these
-    /// plans.
+    /// `true` if the bound holds for every plan of the scenario; `covers` may describe the covered plans even in this
+    /// case.
     pub is_on_all: bool,
     /// |value - bound| / |value| of the plan.
     pub gap: f64,
@@ -58,8 +58,8 @@ impl KnownBound {
         }
     }
 
-    /// Returns the covered plans as words after the bound, such as ` for schedules of whole chunks`; empty if the bound
-    /// holds for all plans.
+    /// Returns the covered plans as words after the bound, such as ` for schedules of whole chunks`; empty if `covers`
+    /// is `None`.
     fn over(&self) -> String {
         self.covers.as_ref().map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
     }
@@ -79,8 +79,8 @@ pub struct Standing {
     has_claim: bool,
     /// `true` if the checker also ran its slow checks.
     is_exact: bool,
-    /// The known bounds: verified before claimed bounds, and within each group bounds on all plans first. Another bound
-    /// of the list never implies a bound of the list.
+    /// The known bounds: verified before claimed bounds, and within each group bounds on all plans first. No bound of
+    /// the list follows from another bound of the list.
     bounds: Vec<KnownBound>,
     /// False claims: bounds that methods claim for all plans of the scenario, and that the value of this plan beats.
     refuted: Vec<KnownBound>,
@@ -142,8 +142,9 @@ impl Standing {
         self
     }
 
-    /// Adds a bound, unless a known bound implies it. `covers` names the covered plans; `None` if the bound covers all
-    /// plans of the scenario.
+    /// Adds a bound, unless it follows from a known bound. A claimed bound on all plans that the value beats is
+    /// recorded as false instead. `covers` names the covered plans; `None` if the bound covers all plans of the
+    /// scenario.
     pub fn learn(&mut self, value: f64, covers: Option<&str>, is_on_all: bool, by: Prover) {
         if !value.is_finite() {
             return;
@@ -214,8 +215,9 @@ impl Standing {
         self.bounds.iter().find(|bound| bound.is_on_all)
     }
 
-    /// Returns the bound that proves the plan optimal: a bound on all plans takes precedence over a bound on some
-    /// plans, and a verified bound over a claimed one.
+    /// Returns a bound that the value of the plan meets, so that the plan is optimal if the bound holds; `None` if the
+    /// method of the plan solves another problem. A bound on all plans takes precedence over a bound on some plans, and
+    /// then a verified bound over a claimed one.
     pub fn optimum(&self) -> Option<&KnownBound> {
         let closed =
             || self.bounds.iter().filter(|bound| bound.gap <= OPTIMAL_GAP && self.other_question.is_none());
@@ -276,8 +278,9 @@ impl Standing {
         self.closer().map_or_else(|| said(leading), |closer| format!("{} ({})", said(leading), said(closer)))
     }
 
-    /// Returns all known bounds in one phrase: first the bounds that the checker confirms, then the claims of methods
-    /// that are stronger than these bounds. If `named` is true, the phrase contains the name of the objective.
+    /// Returns all known bounds in one phrase: first the bounds that the checker verified, then the claimed bounds that
+    /// do not follow from them, then the false claims. If `named` is true, the phrase contains the name of the
+    /// objective.
     pub fn words(&self, named: bool) -> String {
         let label = if named { format!("{} ", self.objective.label) } else { String::new() };
         let on = if named { " on" } else { "" };

@@ -130,7 +130,7 @@ impl Control {
         Some(limit.saturating_sub(self.elapsed()))
     }
 
-    /// Pauses or resumes at the next checkpoint.
+    /// Requests a pause, which begins at the next checkpoint, or ends the pause.
     pub fn pause(&self, paused: bool) {
         *lock(&self.paused) = paused;
         self.attention.store(true, Ordering::Release);

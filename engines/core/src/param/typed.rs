@@ -52,8 +52,9 @@ const SHORT: [(&str, &str); 2] = [("G", "Gb/s"), ("T", "Tb/s")];
 /// Multiples of a count.
 const MULTIPLES: [(&str, f64); 5] = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("Ki", 1024.0), ("Mi", 1_048_576.0)];
 
-/// Reads a count with a multiple after it, such as `4k` or `4Ki`; `None` if it has none, or if the unit of the parameter
-/// is a physical one, which needs a unit of its own. `4k` tokens can mean 4000 or 4096, so tokens accept `Ki` and `Mi` only.
+/// Reads a count with a multiple after it, such as `4k` or `4Ki`; `None` if the text has no multiple, or if `unit` is a
+/// physical unit, with which the text must have a unit instead. Tokens accept only `Ki` and `Mi`, because `4k` tokens
+/// can mean 4000 or 4096.
 pub(super) fn count(text: &str, unit: &str) -> Option<f64> {
     if FAMILIES.iter().any(|family| family.iter().any(|(known, _)| *known == unit)) {
         return None;

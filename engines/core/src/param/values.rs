@@ -147,7 +147,7 @@ impl Params {
         self.get(name).and_then(ParamValue::as_i64)
     }
 
-    /// Returns a count: a whole number, which the range of the parameter must keep non-negative; 0 if absent.
+    /// Returns a whole number of at least 0; 0 if the parameter is absent or its value is negative.
     pub fn count(&self, name: &str) -> usize {
         self.int(name).and_then(|value| usize::try_from(value).ok()).unwrap_or(0)
     }

@@ -19,7 +19,7 @@ enum Written {
     IfThere,
     /// The field is written unless its value is the default.
     IfUnusual,
-    /// The field is always written, an empty value as `null`.
+    /// The field is always written; an absent optional value is written as `null`.
     Always,
 }
 

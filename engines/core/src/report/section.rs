@@ -400,7 +400,8 @@ pub struct Matrix {
     /// Headings over groups of adjacent columns; every group has the same number of columns. Empty without such
     /// headings.
     pub groups: Vec<String>,
-    /// Item and words of each cell; empty for a matrix without items. The selection skips cells without an item.
+    /// Item of each cell, with a sentence and details; empty for a matrix without items. The selection skips cells
+    /// without an item.
     pub about: Vec<About>,
     /// Circuits that stay, are added or are removed in each cell; empty for other matrices. A screen draws them as
     /// signs instead of the texts of the cells, and numbers the rows and columns.
@@ -440,7 +441,7 @@ impl CellSign {
     }
 }
 
-/// Item and words of a cell of a matrix.
+/// Item of a cell of a matrix, with a sentence and details.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     /// The item that the cell selects.

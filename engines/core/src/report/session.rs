@@ -113,9 +113,9 @@ pub struct RunBeside {
     pub is_stale: bool,
     /// Seconds on the run's clock at its last event.
     pub elapsed_s: f64,
-    /// Phases with the seconds of the run's clock, oldest first.
+    /// Phases, each with its start in seconds on the run's clock, oldest first.
     pub phases: Vec<(f64, Phase)>,
-    /// Notes with the seconds of the run's clock, oldest first.
+    /// Notes, each with its time in seconds on the run's clock, oldest first.
     pub notes: Vec<(f64, String)>,
     /// Best objective value so far.
     pub best: Option<f64>,
@@ -129,7 +129,7 @@ pub struct RunBeside {
     pub hot_start: Option<HotStartReport>,
     /// The newest offer from another run.
     pub offer: Option<Offer>,
-    /// Edits, offers and pauses with the seconds of the run's clock, oldest first.
+    /// Edits, offers and pauses, each with its time in seconds on the run's clock, oldest first.
     pub markers: Vec<(f64, String)>,
     /// Progress of the run as a search with bounds.
     pub search: RunSearch,
@@ -142,9 +142,10 @@ pub struct RunBeside {
 pub struct RunSearch {
     /// Newest figures of the search.
     pub stats: Option<SolverStats>,
-    /// Stage of the solver that may take long: `root LP, silent for 12 s`.
+    /// Stage of a running or stopping run, with the time for which the solver has been silent or the stop has been
+    /// pending: `root LP, silent for 12 s`.
     pub standing: Option<String>,
-    /// Stage of the solver with the seconds of the run's clock at which it was entered.
+    /// Stage of the solver, and its start in seconds on the run's clock.
     pub stage: Option<(f64, String)>,
     /// Kind of process that the solver runs in: `solver process`.
     pub process: Option<String>,
@@ -158,7 +159,7 @@ pub struct RunSearch {
     pub partial_bounds: Vec<RunPoint>,
     /// Steps that changed the best value or the bound, oldest first.
     pub rows: Vec<SearchRow>,
-    /// The newest lines of the solver's log with seconds of the run's clock, oldest first.
+    /// The newest lines of the solver's log, each with its time in seconds on the run's clock, oldest first.
     pub lines: Vec<(f64, String)>,
     /// Position of the first line of `lines` in the whole log.
     pub first_line: u32,

@@ -10,13 +10,14 @@ use std::cmp::Ordering;
 pub struct Table {
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows; if an overview shows only some, the most important ones come first.
+    /// The rows. If an overview shows only some of them and `rank` is `None`, the most important rows come first.
     pub rows: Vec<Row>,
     /// Number of rows that an overview shows; 0 for all. A request for the section by name shows all rows.
     pub overview: usize,
     /// Noun for one row, and noun for several rows: `task`, `tasks`.
     pub of: [&'static str; 2],
-    /// Index of the column whose largest numbers determine the rows of an overview; `None` for the first rows.
+    /// Index of the column that selects the rows of an overview: the rows with the largest numbers in this column are
+    /// shown; `None` to show the first rows.
     pub rank: Option<usize>,
     /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
     pub bar: Option<usize>,
@@ -182,7 +183,8 @@ impl Table {
         Self { columns, of, ..Self::default() }
     }
 
-    /// Sets the column, by its index, whose largest numbers determine the rows of an overview.
+    /// Sets the column, by its index, that selects the rows of an overview: the rows with the largest numbers are
+    /// shown.
     #[must_use]
     pub const fn rank(mut self, column: usize) -> Self {
         self.rank = Some(column);
@@ -196,7 +198,8 @@ impl Table {
         self
     }
 
-    /// Returns the rows of an overview, the most important ones first.
+    /// Returns the rows of an overview: those with the largest numbers in the column [`Table::rank`], in descending
+    /// order, or the first rows.
     pub fn overview_rows(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         if self.overview == 0 {
@@ -213,7 +216,7 @@ impl Table {
         rows
     }
 
-    /// Returns the indices of the rows in one of the sort orders; in the order of the table for an unknown name.
+    /// Returns the indices of the rows in the sort order called `name`; for an unknown name, in the order of the table.
     pub fn ordered(&self, name: &str) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.rows.len()).collect();
         if let Some(order) = self.orders.iter().find(|order| order.name == name) {

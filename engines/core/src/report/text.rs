@@ -234,8 +234,8 @@ fn of_spans(spans: &Spans, extent: Extent) -> Grid {
     Grid { heads, right: vec![false, false, true, true], total: all.len(), rows, of: ["span", "spans"] }
 }
 
-/// Returns the heading of a block: the title of the block, or the title of the section if the block has none, with the
-/// number of shown rows if rows are omitted.
+/// Returns the heading of a block: the title of the block, after the title of the section if the section has several
+/// blocks; only the title of the section if the block has none. If rows are omitted, the number of shown rows follows.
 pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
     let title = match (block.title.as_str(), section.blocks.len()) {
         ("", _) => section.title.clone(),
@@ -251,8 +251,8 @@ pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
     }
 }
 
-/// Formats a section as lines of plain text, for lists of details: a heading for each block with a name, then rows in
-/// columns.
+/// Formats a section as lines of plain text, for lists of details: the remarks, then for each block its title, if it
+/// has one, and its rows in columns.
 pub fn lines(section: &Section) -> Vec<String> {
     let mut lines: Vec<String> = section.remarks.iter().map(|remark| printable(remark)).collect();
     for block in &section.blocks {

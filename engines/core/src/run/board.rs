@@ -131,7 +131,8 @@ impl Runs {
         Ticket { run, queued: false, replaced: None }
     }
 
-    /// Starts a job at once and stops the active run of the same method.
+    /// Starts a job. If another run of the same method is active, requests this run to stop and queues the job until it
+    /// has ended.
     pub fn submit_instead(&self, job: Box<dyn Job>) -> Ticket {
         let method = job.method().to_owned();
         let ticket = self.submit(job);
@@ -214,7 +215,7 @@ impl Runs {
         });
     }
 
-    /// Returns all running or queued runs, by method.
+    /// Returns all active and queued runs, in the order of the names of their methods.
     pub fn states(&self) -> Vec<(RunId, String, RunState)> {
         let mut states = Vec::new();
         for (method, slot) in lock(&self.shared.slots).iter() {

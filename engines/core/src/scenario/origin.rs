@@ -51,7 +51,7 @@ pub struct Assumed {
 }
 
 impl Assumed {
-    /// Makes an assumption that is not a single value.
+    /// Makes an assumption that `what` describes completely, so that it has no value.
     pub fn fact(what: impl Into<String>) -> Self {
         Self { what: what.into(), value: String::new(), set_with: String::new() }
     }
@@ -61,7 +61,8 @@ impl Assumed {
         if self.value.is_empty() { self.what.clone() } else { format!("{} is {}", self.what, self.value) }
     }
 
-    /// Returns `true` if a parameter sets the value: `set_with` is then the name of the parameter followed by `=`.
+    /// Returns `true` if the parameter `param` sets the value: `set_with` then contains the name of the parameter
+    /// followed by `=`.
     pub fn is_set_with(&self, param: &str) -> bool {
         let mut words =
             self.set_with.split(|sign: char| !(sign.is_ascii_alphanumeric() || "_=".contains(sign)));

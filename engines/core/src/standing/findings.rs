@@ -1,4 +1,5 @@
-//! Findings of a checker on a plan, which a session stores with the plan until it reads and checks the plan again.
+//! Findings of a checker on a plan. The session file stores these findings, so that the bounds on the plan are known
+//! when the session is opened, before the plan is read and checked again.
 
 use super::{Prover, Standing};
 use crate::checked::{BoundTrust, VerifiedBound};
@@ -57,7 +58,8 @@ impl Standing {
     }
 
     /// Derives the known bounds on a plan from its envelope and its stored findings, without reading the result.
-    /// Findings on another plan, scenario or version are ignored: the plan then has only the bound that it claims.
+    /// Findings of another version of the program, on another scenario or for another value of the plan are ignored:
+    /// the plan then has only the bound that it claims.
     pub fn saved<K: Kind>(header: &Header, findings: Option<&Findings>) -> Self {
         let fits = |found: &&Findings| {
             found.version == VERSION
