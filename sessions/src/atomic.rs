@@ -231,7 +231,8 @@ fn write_through(
     Err(SessionError::NotAFile { path: path.to_owned(), what: "no regular file" })
 }
 
-/// Classifies an error of a write; the error names the folder if the folder refuses the write.
+/// Converts an error of a write to an error that names the folder, if the folder is missing or refuses the write, or
+/// else the file.
 fn blame(path: &Path, folder: &Path, error: io::Error) -> SessionError {
     match error.kind() {
         io::ErrorKind::NotFound => SessionError::NoFolder { path: folder.to_owned() },

@@ -59,7 +59,8 @@ struct Pages {
     saved: BTreeSet<PlanId>,
     /// Saved plans that this process wrote, whose files are therefore known to be complete.
     written: BTreeSet<PlanId>,
-    /// Plans that are on disk because the user requested it.
+    /// Plans whose saving was requested apart from their runs; their files stay even if the run ends with a plan that
+    /// is stored already.
     kept: BTreeSet<PlanId>,
     /// Numbers of final plans, by the SHA-256 of their content, see `content_sha256`.
     finals: HashMap<String, PlanId>,
@@ -152,7 +153,8 @@ impl PlanBook {
         self.pages().last.get(&run).copied()
     }
 
-    /// Returns `true` if the plan is on disk. Of several plans within one second, only the last is written.
+    /// Returns `true` if the plan is on disk. Some are not: of the plans that a run reports within one second, only the
+    /// last is written.
     pub fn is_saved(&self, plan: PlanId) -> bool {
         self.pages().saved.contains(&plan)
     }
@@ -183,7 +185,7 @@ impl PlanBook {
         self.pages().kept.insert(plan);
     }
 
-    /// Returns `true` if the user requested that the plan be saved.
+    /// Returns `true` if saving of the plan was requested apart from its run.
     pub(crate) fn is_kept(&self, plan: PlanId) -> bool {
         self.pages().kept.contains(&plan)
     }

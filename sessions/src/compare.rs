@@ -159,7 +159,7 @@ pub struct CompareTable {
     pub labels: Vec<String>,
     /// Plans that are listed but not ranked, because they solve a different problem.
     pub not_ranked: Vec<NotRanked>,
-    /// Knobs in which the scenarios differ although the figures are ranked.
+    /// Knobs in which scenarios of different problems differ; their plans are ranked nevertheless.
     pub varied: Vec<String>,
     /// Settings that differ.
     pub settings: Vec<SettingDifference>,

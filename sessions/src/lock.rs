@@ -84,8 +84,8 @@ pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
     }
 }
 
-/// Takes the lock, or fails if another process holds it. A call of [`holder`] in another process takes the lock for a
-/// moment, so the attempt is repeated.
+/// Takes the lock, or fails if another process holds it. [`holder`] in another process has a shared lock for a moment,
+/// so the attempt is repeated while the lock is only shared.
 pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     for _ in 0..100 {
         match file.try_lock() {
@@ -99,7 +99,8 @@ pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     Err(TryLockError::WouldBlock)
 }
 
-/// Returns the process that holds the lock at `path` now, without taking the lock; `None` if the lock is free.
+/// Returns the process that holds the exclusive lock on the file at `path` now; `None` if the lock is free. Takes a
+/// shared lock, which is released before this function returns.
 pub(crate) fn holder(path: &Path) -> Option<LockHolder> {
     let mut file = private::open(path).ok()?;
     match file.try_lock_shared() {

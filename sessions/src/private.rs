@@ -23,7 +23,8 @@ fn not_regular(what: NotRegular) -> io::Error {
     io::Error::other(what)
 }
 
-/// Returns the description in an error about an entry that is not a regular file; `None` for any other error.
+/// Returns the description of the entry if the error states that an entry is not a regular file; `None` for any other
+/// error.
 pub(crate) fn not_regular_of(error: &io::Error) -> Option<&'static str> {
     Some(error.get_ref()?.downcast_ref::<NotRegular>()?.0)
 }

@@ -208,7 +208,8 @@ impl Replay {
     }
 }
 
-/// Inserts lines at their original positions: each line stores the position of the record that followed it.
+/// Inserts the lines of the solvers' logs between the other records. Each line comes with the position of the record
+/// that followed it in the log.
 fn merge(
     records: Vec<(u64, LogRecord)>,
     lines: BTreeMap<RunId, VecDeque<(u64, LogRecord)>>,

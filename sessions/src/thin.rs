@@ -48,7 +48,8 @@ impl Curve {
         }
     }
 
-    /// Returns the curves that show the state of a search: its counters when an incumbent or a bound arrived.
+    /// Returns the curves that show the state of a search when an incumbent or a bound arrives: the figures of the
+    /// solver and of the generations.
     pub(crate) const fn standing(run: RunId) -> [Self; 2] {
         [Self { run, sort: Sort::Solver }, Self { run, sort: Sort::Generation }]
     }
@@ -108,7 +109,8 @@ pub(crate) fn halve<T>(items: &mut VecDeque<T>, curve: impl Fn(&T) -> Option<Cur
     (before - items.len()) as u64
 }
 
-/// Keeps at most a given number of points of all curves together, spread evenly over the whole length of each curve.
+/// Keeps at most a given number of points of all curves together (two for each curve, if that is more), spread evenly
+/// over the whole length of each curve. The newest point of each curve is kept in addition.
 #[derive(Debug)]
 pub(crate) struct Thinner<T> {
     limit: usize,

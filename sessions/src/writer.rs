@@ -340,8 +340,9 @@ impl SessionWriter {
         }
     }
 
-    /// Writes all pending data for the last time. If this fails, writes a session below the first of `folders` in which
-    /// writing succeeds: the whole session if there is room, else the data that is not on disk yet.
+    /// Writes all pending data for the last time. If the disk refuses a write, saves the whole session below the first
+    /// of `folders` in which this succeeds; if it succeeds in none, saves only the data that is not on disk yet. If the
+    /// disk does not respond, this data is lost.
     pub fn save_or_rescue(&self, folders: impl FnOnce() -> Vec<PathBuf>) -> Ending {
         let why = match self.flush(CLOSE_WITHIN) {
             Ok(()) => return Ending::Saved(self.status().place),

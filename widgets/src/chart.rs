@@ -1,7 +1,8 @@
 //! Line charts with axes; curves are labelled at their ends instead of in a legend.
 //!
-//! The points in a column of dots become one line from minimum to maximum, so that spikes stay. Values that cannot be
-//! drawn (NaN, infinite, not positive on a logarithmic axis) are gaps and counted in the label.
+//! The points in a column of dots become one line from minimum to maximum, so that spikes stay; of a dotted curve
+//! without steps, only their mean is drawn. Values that cannot be drawn (NaN, infinite, not positive on a logarithmic
+//! axis) are gaps and counted in the label.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -300,8 +301,9 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Places the labels at the right end by row, curves first; returns their number. A baseline label is left out if
-    /// it would be more than one row from its line, move a bold label, or move another by over one row.
+    /// Places the labels at the right end by row, curves first; returns their number. The label of a baseline is left
+    /// out if it would be more than one row away from its line, or if it would move a bold label, or another label by
+    /// more than one row.
     fn place_end_labels(&self, y: &Heights, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
         let room = MAX_LABELS.min(y.rows().max(0) as usize);
         let mut count = 0;

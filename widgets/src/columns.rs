@@ -13,7 +13,7 @@ use crate::theme::{Theme, Tone};
 /// A distribution: counts of values by bin, their mean and the largest value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spread {
-    /// Amount that falls into each bin, lowest first.
+    /// Number of values in each bin, in ascending order of the bins.
     pub amounts: Vec<f64>,
     /// The value at the right end of the last bin; the first bin begins at zero.
     pub end: f64,

@@ -119,7 +119,7 @@ impl<'a> Pen<'a> {
         self.area
     }
 
-    /// Returns the theme in use. The theme outlives the pen, so styles can be used while drawing.
+    /// Returns the theme in use. The returned reference does not borrow the pen, so it can be used while the pen draws.
     pub const fn theme(&self) -> &'a Theme {
         self.theme
     }

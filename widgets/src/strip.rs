@@ -1,7 +1,7 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
 //! If demand is at most the capacity, the column is a bar whose height is demand divided by capacity. Above the
-//! capacity, a digit shows the ratio of demand to capacity, rounded up.
+//! capacity, a digit shows the ratio of demand to capacity, rounded up; `+` stands for more than 9.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

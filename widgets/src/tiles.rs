@@ -112,8 +112,8 @@ impl<'a> Tiles<'a> {
         self
     }
 
-    /// Sets headings of the columns, which are shown above every column if the tiles are wide enough, otherwise above
-    /// every fourth column of a group.
+    /// Sets headings of the columns, which are shown above every column if each heading fits, otherwise above every
+    /// fourth column of a group.
     #[must_use]
     pub const fn heads(mut self, heads: &'a [Label]) -> Self {
         self.heads = heads;

@@ -113,8 +113,8 @@ pub struct TimelineState {
 }
 
 impl TimelineState {
-    /// Returns the line in which a row is drawn; `None` if the row is scrolled away above. For a row below the area,
-    /// the line may be after the end of the area.
+    /// Returns the line in which a row is drawn; `None` if the row is scrolled away above. For a row that is scrolled
+    /// away below, the line is below the end of the area.
     fn y_of(&self, row: i32) -> Option<i32> {
         if row < self.pinned {
             return Some(row);

@@ -343,8 +343,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// Returns the circuits that the plan sets at a reconfiguration, for kinds that change circuits within an
     /// iteration.
     fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)>;
-    /// Returns the network of one layer of the plan and the bytes that this layer sends between the nodes, for kinds
-    /// whose plans have a network for each layer.
+    /// Returns the network of one layer of the plan and the bytes that this layer sends between the places (such as
+    /// servers), for kinds whose plans have a network for each layer.
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
     /// Returns the network of the plan, for kinds whose plans have a network.
     fn graph(&self) -> Option<Graph>;

@@ -322,8 +322,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Returns the network of one layer of a plan and the bytes that this layer sends between the nodes, for kinds
-    /// whose plans have a network for each layer; `None` as for [`Self::circuits_of_layer`].
+    /// Returns the network of one layer of a plan and the bytes that this layer sends between the places (such as
+    /// servers), for kinds whose plans have a network for each layer; `None` as for [`Self::circuits_of_layer`].
     fn network_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<(Graph, TrafficMatrix)> {
         None
     }

@@ -63,7 +63,7 @@ impl Content {
     }
 }
 
-/// An input with the name that the user gave it.
+/// The content of an input file, with the name of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AicbInput {
     /// The name as the user wrote it.

@@ -238,7 +238,7 @@ fn take_field<'a>(input: &mut &'a [u8]) -> Option<(u64, ChakraField<'a>)> {
     Some((key >> 3, field))
 }
 
-/// Reads the trace of a rank, not compressed. Ignores fields of other versions.
+/// Reads the trace of a rank from the content of an uncompressed file. Ignores fields of other versions.
 ///
 /// # Errors
 /// A file that is cut off or is not a sequence of messages, and two nodes with the same number.

@@ -45,8 +45,8 @@ pub enum LoadAxis {
 pub struct LoadOptions {
     /// Meaning of the rows of a dense table; must be `None` if the file states the meaning.
     pub axis: Option<LoadAxis>,
-    /// Number of layers per iteration, for a log whose lines do not name their layer: line after line is the next
-    /// layer.
+    /// Number of layers per iteration, for a log whose lines do not name their layers: consecutive lines belong to
+    /// consecutive layers, and after the last layer the next iteration begins.
     pub layers: Option<u32>,
 }
 

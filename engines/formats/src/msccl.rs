@@ -142,8 +142,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// Makes a step that moves nothing and waits for `after`. A step can have only one dependency, so further
-    /// dependencies need waiting steps before it.
+    /// Makes a step that moves nothing and waits for `after`. A step can have only one dependency, so each further
+    /// dependency of a step needs a waiting step before that step.
     pub const fn waiting(after: (u32, u32)) -> Self {
         Self {
             action: Action::Nothing,

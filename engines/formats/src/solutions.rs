@@ -52,7 +52,7 @@ impl Dialect {
         }
     }
 
-    /// Returns `true` if the program omits columns at zero from its file.
+    /// Returns `true` if the program omits from its file the columns whose value is 0.
     pub const fn omits_zeros(self) -> bool {
         matches!(self, Self::HighsSparse | Self::Scip | Self::Cbc)
     }

@@ -13,7 +13,7 @@ pub use builder::{NodeFacts, TraceBuilder};
 
 /// Maximum number of nodes of the trace of a rank.
 pub const MOST_NODES: usize = 4_000_000;
-/// Maximum size of a node, and maximum number of operations of a node.
+/// Maximum size of the data of a node, and maximum number of its operations.
 pub const MOST: f64 = 1e18;
 
 /// Operation of a collective.

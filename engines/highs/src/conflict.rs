@@ -37,8 +37,8 @@ pub struct Party {
     pub upper: f64,
 }
 
-/// Rows and bounds that conflict. If `minimal` is true, the conflict disappears when any single row or bound is
-/// removed.
+/// Rows and bounds that conflict. If `minimal` is true, the rest no longer conflicts when any one of these rows or
+/// bounds is removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
     /// The conflicting rows.
@@ -106,8 +106,8 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// Searches for the rows and bounds that make a model infeasible, for at most about `seconds`; `None` if the model is
-/// feasible.
+/// Searches for the rows and bounds that make a model infeasible, for at most about `seconds` in the linear relaxation
+/// and as long again in the integer model; `None` if it finds no conflict.
 ///
 /// Examines the linear relaxation first. If the relaxation is feasible and the model has integer columns, removes rows
 /// one after another.

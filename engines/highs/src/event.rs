@@ -90,8 +90,9 @@ pub enum SolverEvent {
     },
     /// Whether the start was used.
     Start(StartFate),
-    /// The solver reported nothing for this many seconds. Repeated while the silence lasts, and only for a solver
-    /// process: inside lightbay, the calling thread is blocked during a silent stage.
+    /// The solver has reported nothing for this number of seconds. The event is repeated while the silence lasts. It
+    /// occurs only for a solver process, because a solver inside lightbay blocks the calling thread during a silent
+    /// stage.
     Silent(f64),
 }
 
@@ -104,8 +105,9 @@ pub enum Flow {
     Stop,
 }
 
-/// A listener to a solve: the low-level callback interface. Called on the thread that called the solver; must not block
-/// for long. Searches use [`crate::listener::RunListener`] for this; methods call [`crate::solve::run`] instead.
+/// A listener to a solve: the low-level callback interface. Its functions are called on the thread that called the
+/// solver, and must not block for long. Searches pass a [`crate::listener::RunListener`] to the solver; methods call
+/// [`crate::solve::run`], which has its own listener.
 pub trait SolverListener {
     /// Handles an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;

@@ -181,8 +181,8 @@ fn idle(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// Keywords of all dialects of the LP format, regardless of case, and the names of the columns and rows that this
-/// module adds to files.
+/// Names that a column or row of the model must not have in a file, in lower case: the keywords of all dialects of the
+/// LP format, and the names of the columns and rows that this module adds.
 const RESERVED: [&str; 36] = [
     "min",
     "max",

@@ -90,8 +90,8 @@ impl Instance {
         self.interrupt.clone()
     }
 
-    /// Solves the model. A later run of an LP continues from the last basis; an integer model keeps nothing except a
-    /// given start.
+    /// Solves the model. A later run of a linear program continues from the last basis; a later run of an integer model
+    /// uses nothing from earlier runs.
     ///
     /// # Errors
     /// If HiGHS fails or the listener panics. The instance can be used again.

@@ -10,8 +10,8 @@ use crate::raw::{Highs, OptionInfo};
 pub struct Settings {
     /// Minimum fraction of the integer columns for which a start must give values.
     pub min_start_share: f64,
-    /// `true` if a caller switched off the output. The output is also off while `prints` is `true`, but this does not
-    /// change `quiet`.
+    /// `true` if a caller switched off the output with the option `output_flag`. While `prints` is `true`, the output
+    /// is off too, whether or not a caller switched it off.
     quiet: bool,
     prints: bool,
 }

@@ -20,7 +20,7 @@ mod sift;
 
 pub use crate::knobs::{isolated, knobs, options_of};
 
-/// Time limit of the search for the reason of infeasibility, seconds.
+/// Time limit of each of the two steps of [`crate::conflict::conflict_of`], seconds.
 const EXPLAIN_S: f64 = 10.0;
 
 /// Model to solve, with options and a start.
@@ -81,8 +81,8 @@ pub fn solver_name() -> String {
 /// including the point of the solution.
 ///
 /// In a solver process, a stop takes effect at once in every stage: the solver is requested to stop, and its process is
-/// killed 100 ms later; its results so far are kept. Inside lightbay, a stop waits for the solver, which does not react
-/// during the first relaxation of an integer model.
+/// killed if it has not ended after 100 ms, or at once if it has been silent for 250 ms. Its results so far are kept.
+/// Inside lightbay, a stop waits for the solver, which does not react during the first relaxation of an integer model.
 ///
 /// # Errors
 /// [`MethodError::Stopped`] if the run must stop; errors of the reader; [`MethodError::CutShort`] if the solver process
@@ -141,8 +141,9 @@ pub fn run<K: Kind>(
 }
 
 /// Returns the conflicting rows and bounds of an infeasible model, for the text of [`Outcome::Infeasible`]; `None` if
-/// the search finds no conflict. The search takes at most about ten seconds, and uses a solver process like [`run`].
-/// [`crate::conflict::sentence`] describes the conflict in a sentence.
+/// the search finds no conflict. The search takes at most about ten seconds in the linear relaxation and ten more in
+/// the integer model, and uses a solver process like [`run`]. [`crate::conflict::sentence`] describes the conflict in a
+/// sentence.
 ///
 /// # Errors
 /// [`MethodError::Stopped`] when the run is to stop; [`MethodError::Failed`] if the solver fails.
@@ -194,7 +195,7 @@ fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
     }
 }
 
-/// Reports the last point and figures after the solver has ended; returns the solution.
+/// Reports the last point, bound and figures after the solver has ended; returns the solution.
 fn close<K: Kind>(
     model: &Model,
     solution: Solution,

@@ -55,8 +55,8 @@ enum StartState {
     Given,
     /// A restricted problem is being solved.
     Completing,
-    /// The restricted problem was solved, or is a linear program, whose end HiGHS does not announce. The next message
-    /// on the start or on the presolved model shows whether the start was used.
+    /// The restricted problem was solved; or it is a linear program, so HiGHS does not announce when it is solved. The
+    /// next message on the start or on the presolved model shows whether the start was used.
     Solved,
     Known,
 }
@@ -105,8 +105,8 @@ impl<'w> EventTranslator<'w> {
         self.stop || self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if the translator ended the run at the time limit. HiGHS restarts its own time limit when it
-    /// completes a start.
+    /// Returns `true` if the translator ended the run at the time limit. The translator checks the limit itself,
+    /// because HiGHS counts its time limit from zero again after completing a start.
     pub fn timed_out(&self) -> bool {
         self.timed_out
     }

@@ -67,8 +67,8 @@ impl Launcher {
         Self { own_group: true, ..self }
     }
 
-    /// Redirects the output that the solver process prints to the file behind descriptor 2 of the parent; this file
-    /// must be a log.
+    /// Sends the output that the solver process prints to the standard error output of the parent, which must be a log
+    /// file, because the output would disturb a terminal.
     #[must_use]
     pub fn errors_shared(self) -> Self {
         Self { errors_shared: true, ..self }

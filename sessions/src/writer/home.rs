@@ -58,7 +58,7 @@ pub struct NewSession {
     pub scenario: Arc<Value>,
 }
 
-/// The present folder of a session, if there is one.
+/// The present folder of a session, with its lock.
 #[derive(Debug)]
 struct OpenFolder {
     folder: Folder,

@@ -1,7 +1,7 @@
 //! Inbox of a session writer: events in order, and the newest of everything else.
 //!
-//! Events wait without their plans. Of the plans, only the newest of each run waits, so that a full disk uses little
-//! memory for any length of time.
+//! Events wait without their plans. Of the plans, only the newest of each run waits, so that the inbox needs little
+//! memory however long the disk is full.
 
 use super::home::Place;
 use crate::book::{FinalPlan, PlanBook, PlanId};

@@ -1,16 +1,16 @@
 //! Limits the log of a long run, so that it does not grow without bound.
 //!
 //! The first [`WHOLE`] points of a curve are all written. After that, time is divided into windows whose length grows
-//! with the run. Of each window, the lowest, the highest and the newest point are written, so each doubling of the run
-//! time adds about the same number of points. Incumbents, new bounds and all other milestones are always written, each
-//! with the figures that show the state of the search.
+//! with the run. Of each window, the newest point is written, and for generations and series also the lowest and the
+//! highest point. So each doubling of the run time adds about the same number of points. Incumbents, new bounds and all
+//! other milestones are always written, each with the figures that show the state of the search.
 
 use super::inbox::Waiting;
 use crate::thin::{Curve, NewBounds};
 use lightbay_core::event::{EventBody, LogLine};
 use std::collections::HashMap;
 
-/// Number of points of a curve, and of lines of a solver's log, that are always written.
+/// Number of points of a curve, or of lines of a run's solver log, that are written before any are left out.
 pub(super) const WHOLE: u64 = 20_000;
 
 /// Length of a window as a fraction of the run's time.
@@ -120,7 +120,8 @@ impl Window {
         1
     }
 
-    /// Writes the held points in their order; a line of a log states how many lines before it are missing.
+    /// Writes the held points in their order. If the points are lines of a log, the written line states how many lines
+    /// before it are missing.
     fn release(&mut self, write: &mut impl FnMut(Waiting)) {
         let (low, high) = (self.low.take(), self.high.take());
         let mut held: Vec<Waiting> =

@@ -119,7 +119,8 @@ impl<'p, 'b> Dots<'p, 'b> {
         self.stroke(x, from.max(last), lower, ink.style);
     }
 
-    /// Draws a piece of a line; where two lines share a row, draws a double line.
+    /// Draws the piece of a line in one cell. If the cell already has a horizontal piece of another line, draws a
+    /// double line.
     fn stroke(&mut self, x: i32, y: i32, glyph: &'static str, style: Style) {
         let Some(cell) = self.pen.cell(x, y) else { return };
         let both = glyph == "─" && matches!(cell.symbol(), "─" | "═");

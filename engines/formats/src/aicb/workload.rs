@@ -24,10 +24,10 @@ pub enum ComputeSource {
     Zero,
 }
 
-/// Meaning of a size in the parameter gather of a `grad_norm` row.
+/// Group over which a `grad_norm` row gathers parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterGather {
-    /// The row gathers updated parameters over the data-parallel group, as in the generator.
+    /// The row gathers updated parameters over the data-parallel group, as the generator of the file means it.
     DataParallel,
     /// The row gathers over the tensor-parallel group, as its column states. The gathered data never leaves the pod.
     ByColumn,
@@ -43,8 +43,8 @@ pub struct MergeOptions {
     pub pp_bytes: Option<u64>,
     /// Bytes of gradients and parameters that one GPU sends over the ring, if the file has no data-parallel calls.
     pub dp_bytes: Option<u64>,
-    /// Number of layers per stage. Replaces the number derived from the calls of a per-call CSV; only used together
-    /// with kernel times.
+    /// Number of layers per stage, which replaces the number derived from the calls of a per-call CSV. Used only
+    /// together with kernel times.
     pub layers_per_stage: Option<u64>,
     /// Source of compute times.
     pub compute: ComputeSource,

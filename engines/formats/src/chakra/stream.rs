@@ -12,7 +12,8 @@ const MOST_MESSAGE: u64 = 64 << 20;
 const STAGE: &[u8] = b"symbolic_tensor_network";
 const REMEDY: &str = "check that this is a Chakra trace and that it was copied whole";
 
-/// Reads the trace of a rank, unpacked. `promote` turns computations with the name of a collective into collectives.
+/// Reads the trace of a rank from an unpacked file. `promote` is `true` to read computations with the name of a
+/// collective as collectives.
 ///
 /// # Errors
 /// A file that is cut off or is not a sequence of messages, and every problem of its nodes.

@@ -212,8 +212,8 @@ impl<'a> Run<'a> {
         problems.into_result(run)
     }
 
-    /// Executes the `<copy>` rows of a rank. If the schedule runs in place, these rows move nothing and only state the
-    /// locations of inputs.
+    /// Executes the `<copy>` rows of a rank. If the schedule runs in place, both locations of a row must be the same
+    /// slot, so the row moves nothing.
     fn copy(&mut self, rank: usize, in_place: bool) {
         for (input, output) in &self.algorithm.gpus[rank].copies {
             let place = |buffer, offset| BufferPlace { buffer, offset };

@@ -27,7 +27,8 @@ pub struct TacclSketch {
     pub senders: BTreeMap<u32, Vec<u32>>,
     /// `true` if sends of one GPU to other nodes are ordered.
     pub ordered: bool,
-    /// Symmetries: each has an offset and the size of the group of GPUs within which it rotates them.
+    /// Symmetries, each as an offset and the size of a group of GPUs: the symmetry adds the offset to the numbers of
+    /// the GPUs, modulo the size, within each group.
     pub symmetry_offsets: Vec<[u32; 2]>,
     /// Number of chunks into which the input of a rank is divided.
     pub chunks: u32,

@@ -22,7 +22,7 @@ pub struct NodeFacts<'a> {
     pub id: u64,
     /// Name.
     pub name: &'a str,
-    /// Type, as Chakra numbers them.
+    /// Number of the type in Chakra.
     pub sort: u64,
     /// Duration, µs.
     pub micros: f64,
@@ -32,7 +32,7 @@ pub struct NodeFacts<'a> {
     pub tensor_size: Option<i128>,
     /// Size of a message or collective.
     pub comm_size: Option<i128>,
-    /// Operation of a collective, as Chakra numbers them.
+    /// Number of the collective operation in Chakra.
     pub comm_type: Option<i128>,
     /// Sending rank.
     pub from: Option<i128>,

@@ -1,8 +1,8 @@
 //! Traces of the PyTorch profiler (Kineto): the kernels of one rank with their times.
 //!
 //! A kernel waits for the previous kernel of its stream, and, for every other stream, for the last kernel that had
-//! ended when this kernel began. The time from the end of these kernels to the start of this kernel is kept as fixed
-//! work, so a replay with unchanged durations reproduces the trace.
+//! ended when this kernel began. The time from the latest end of these kernels to the start of this kernel is kept as
+//! fixed work, so a replay with unchanged durations reproduces the trace.
 
 use super::builder::TraceBuilder;
 use super::{Lane, RankTrace, TracedCollective, TracedWork};

@@ -14,8 +14,8 @@ use std::fmt::Write as _;
 pub const CONSTANT: &str = "constant_term";
 /// Name of the row that an LP file contains if the model has no rows.
 pub(super) const NO_ROW: &str = "r_none";
-/// Width in characters after which an expression continues on the next line: CBC and HiGHS read lines of a few hundred
-/// characters.
+/// Width in characters after which an expression continues on the next line: CBC and HiGHS read only lines of up to a
+/// few hundred characters.
 const WIDTH: usize = 100;
 
 /// Writes a model whose bounds do not cross.

@@ -73,20 +73,19 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         OWN.clone_into(&mut self.stats.process);
     }
 
-    /// Returns the error with which the solve ends: the stop or the failure of the reader that was stored first,
-    /// otherwise a failure of the solver with the text `why`.
+    /// Returns the error with which the solve ends: the stored error (a stop, or a failure of the reader or the
+    /// context), or, if none is stored, a failure of the solver with the text `why`.
     pub(super) fn failed(&mut self, why: String) -> MethodError {
         self.failed_by(MethodError::Failed(why))
     }
 
-    /// Returns the error with which the solve ends like [`Self::failed`], with `error` instead of a failure of the
-    /// solver.
+    /// Returns the error with which the solve ends: the stored error, or `error` if none is stored.
     pub(super) fn failed_by(&mut self, error: MethodError) -> MethodError {
         self.failed.take().unwrap_or(error)
     }
 
-    /// Reports that the solver process ended without a request; `how` describes its end. Returns the error with which
-    /// the solve ends.
+    /// Reports that the solver process ended without a request; `how` describes its end. Returns the error for this
+    /// case.
     pub(super) fn cut_short(&mut self, how: &str) -> MethodError {
         let kept =
             if self.cx.best().is_some() { "the best plan found so far is kept" } else { "no plan was found" };
@@ -95,7 +94,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         MethodError::CutShort(text)
     }
 
-    /// Reports the point of the solution if it is better than the points so far.
+    /// Reports the point and the bound of the solution, each if it is better than those reported so far.
     pub(super) fn last(&mut self, solution: &Solution) {
         if let (Some(objective), Some(values)) = (solution.objective, &solution.values) {
             self.point(objective, values, "end of the search");
@@ -110,7 +109,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.closed
     }
 
-    /// Reports the last figures and how the solve ended.
+    /// Reports the last figures. Returns the stored error, or the reason that the run must stop, if there is one.
     pub(super) fn end(mut self) -> Result<(), MethodError> {
         self.figures(true);
         if let Some(error) = self.failed.take() {
@@ -230,8 +229,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Returns whether to continue or to stop. Blocks while the run is paused, but only after the solver process is
-    /// suspended.
+    /// Returns whether to continue or to stop. Blocks while the run is paused; if the solver runs in a solver process,
+    /// only once this process is suspended.
     fn checkpoint(&mut self) -> Flow {
         let may_block = !self.helper || self.held || !self.cx.control().is_paused();
         if self.failed.is_none() && may_block {

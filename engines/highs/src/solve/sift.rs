@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-/// Number of recent texts that are stored to avoid repetition.
+/// Number of different texts outside tables that are stored without a minimum interval; later copies of these texts are
+/// dropped.
 const REMEMBERED: usize = 500;
 
 /// Minimum seconds between two lines of a table.
@@ -12,8 +13,8 @@ const PACE_S: f64 = 1.0;
 /// Minimum seconds between two lines that announce a better point.
 const FOUND_PACE_S: f64 = 0.25;
 
-/// The minimum interval between table lines grows with the duration of the search: about two hundred lines in ten
-/// minutes.
+/// From one minute on, the minimum interval between table lines is the duration of the search divided by this number:
+/// about two hundred lines in the first ten minutes.
 const STRETCH: f64 = 60.0;
 
 /// Filter that decides for every line of the log whether it is stored.
@@ -55,7 +56,8 @@ enum Row {
     Found,
 }
 
-/// Returns the kind of a table line: figures, possibly after the letter of the heuristic that found a point.
+/// Returns the kind of a table line: only figures, or figures after the letter of the heuristic that found a point;
+/// `None` for any other line.
 fn row(words: &str) -> Option<Row> {
     let mut columns = words.split_whitespace();
     let first = columns.next()?;

@@ -97,8 +97,8 @@ pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(),
     write_unless(to, message, &AtomicBool::new(false))
 }
 
-/// Writes one message like [`write()`], but aborts when `gone` is set because the receiver was killed or its result is
-/// not needed any more: writing a large model takes seconds.
+/// Writes one message like [`write()`], but aborts once `gone` is set. `gone` is set when the receiver was killed or
+/// its result is not needed any more; without it, the writing of a large model would continue for seconds.
 pub(super) fn write_unless(
     to: &mut impl Write,
     message: &impl Serialize,

@@ -53,17 +53,17 @@ pub enum HelperError {
 /// Result of a solve in a solver process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    /// Result of the solver. If the solver process was killed, this is the best point that its messages contained, with
-    /// status `Interrupted`.
+    /// Result of the solver. If the solver process was killed or died, this is the best point that its messages
+    /// contained, with status `Interrupted`.
     pub solution: Solution,
     /// How the solver process ended, in words, if this was unexpected.
     pub accident: Option<String>,
 }
 
-/// Solves a model in a solver process. The listener is called on this thread every 25 ms, decides whether to continue,
-/// and may block. When it requests a stop, the solver process gets a stop request, and is killed if it has not ended
-/// after 100 ms, or at once if it has been silent for long. All messages that the solver process sends until it ends
-/// are handled.
+/// Solves a model in a solver process. The listener is called on this thread for every event and every 25 ms, decides
+/// whether to continue, and may block. When it requests a stop, the solver process gets a stop request, and is killed
+/// if it has not ended after 100 ms, or at once if it has been silent for 250 ms. All messages that the solver process
+/// sends until it ends are handled.
 ///
 /// # Errors
 /// [`HelperError`]. A solver process that dies after it found a point is not an error: the solution contains the point,
