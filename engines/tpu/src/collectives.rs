@@ -20,7 +20,7 @@ pub use check::check;
 pub use exchange::{Exchange, fractional, single_path};
 pub use gather::all_gather;
 
-/// Collective operation, by the shards that every chip ends with.
+/// Collective operations, which differ in the shards that every chip has at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Collective {
     /// Every chip ends with the shards of all chips. A shard has the number of its origin.

@@ -73,7 +73,7 @@ pub struct RoutingSettings {
     pub vc_count: u8,
     /// Order in which turns are tried.
     pub priority: TurnPriority,
-    /// Maximum number of hops above the shortest allowed route: 0 or 2.
+    /// Maximum number of hops by which a route may exceed the shortest allowed route: 0 or 2.
     pub slack_hops: u8,
     /// `true` to balance the load over the virtual channels; otherwise the first virtual channel has priority.
     pub balance: bool,
@@ -88,7 +88,7 @@ pub struct RoutingSettings {
     /// Maximum number of seconds of the exact program.
     pub exact_limit_s: f64,
     /// Number of simultaneously failed switches for which the turns of the healthy pod must still connect every pair.
-    /// If spanning trees are needed, two trees without a common switch are tried first for a number above 0.
+    /// If this number is above 0 and spanning trees are needed, two trees without a common switch are tried first.
     pub tolerated_faults: u8,
     /// Maximum memory for the routing of a pod, bytes.
     pub memory_limit_bytes: u64,
@@ -127,7 +127,8 @@ impl RoutingSettings {
         }
     }
 
-    /// Default maximum number of hops above the shortest allowed route, for a pod of `nodes` chips.
+    /// Default maximum number of hops by which a route may exceed the shortest allowed route, for a pod of `nodes`
+    /// chips.
     pub const fn usual_slack(nodes: usize) -> u8 {
         // On large pods, two more hops balance the loads; on small ones, they only lengthen routes.
         if nodes >= SLACK_FROM_NODES { 2 } else { 0 }
@@ -393,7 +394,8 @@ pub(crate) fn unrouted(selection: &SelectedRoutes, frame: &Frame) -> Missing {
     missing
 }
 
-/// Fallback if some pair has no route: tries other orders of turns, then spanning trees on all arcs.
+/// Fallback if some pair has no route: tries other orders of turns (only for symmetric pods), then spanning trees on
+/// all arcs.
 fn rescue(
     pod: &Topology,
     frame: Frame,

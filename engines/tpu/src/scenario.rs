@@ -168,7 +168,7 @@ impl TpuScenario {
         CHIPS * usize::from(self.cubes)
     }
 
-    /// Maximum number of hops above the shortest allowed route.
+    /// Maximum number of hops by which a route may exceed the shortest allowed route.
     pub fn slack(&self) -> u8 {
         self.slack_hops.unwrap_or(if self.nodes() >= SLACK_FROM_CHIPS { 2 } else { 0 })
     }

@@ -13,7 +13,7 @@ pub struct Routes {
     pub after: Loads,
     /// Loads of the channels for the same paths, before the virtual channels were balanced.
     pub before: Option<Loads>,
-    /// Hops on each virtual channel as the plan states them.
+    /// Number of hops on each virtual channel, as the plan states it.
     pub hops: Vec<u64>,
     /// Hops on each virtual channel before the virtual channels were balanced.
     pub hops_before: Option<Vec<u64>>,
@@ -107,8 +107,8 @@ impl PodFacts {
         self.pod.symmetry().map(|symmetry| usize::from(symmetry.voltage[switch]))
     }
 
-    /// Symmetric matrix with the number of circuits between each two cubes, regardless of the plus end; the diagonal
-    /// has the circuits from a cube to itself.
+    /// Symmetric matrix with the number of circuits between each two cubes, regardless of which cube has the plus end;
+    /// the diagonal has the circuits from a cube to itself.
     pub fn between(&self) -> Vec<Vec<u32>> {
         let cubes = self.pod.cubes();
         let mut count = vec![vec![0; cubes]; cubes];

@@ -13,7 +13,7 @@ pub struct Loads {
     pub each: u64,
 }
 
-/// Distribution of the number of routes per channel, for the channels with one virtual channel number.
+/// Distribution of the loads (numbers of routes) of the channels that have the same virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadFigures {
     /// Number of channels.
@@ -112,14 +112,14 @@ impl Loads {
     }
 }
 
-/// VC ratio: hops on the least used virtual channel divided by hops on the most used one. 1 is balanced; 0 means that
-/// one channel is unused.
+/// VC ratio: hops on the least used virtual channel divided by hops on the most used one. 1: all are used equally; 0:
+/// at least one is unused. `None` without hops.
 pub fn ratio(hops: &[u64]) -> Option<f64> {
     let (least, most) = (hops.iter().min()?, hops.iter().max()?);
     (*most > 0).then(|| *least as f64 / *most as f64)
 }
 
-/// VC ratio below which virtual channels count as uneven.
+/// VC ratio below which the virtual channels count as unevenly used.
 pub const UNEVEN: f64 = 0.9;
 
 /// Arcs (or arc classes) whose loads are equal or lie in one range.

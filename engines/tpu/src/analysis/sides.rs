@@ -29,7 +29,7 @@ impl Side {
         ratio(&self.hops)
     }
 
-    /// Returns `true` if the virtual channels count as uneven.
+    /// Returns `true` if the virtual channels count as unevenly used.
     pub fn uneven(&self) -> bool {
         self.ratio().is_some_and(|ratio| ratio < UNEVEN)
     }

@@ -93,7 +93,7 @@ fn enter(
     }
 }
 
-/// One end of a switch at a cube.
+/// The plus or the minus end of a switch at a cube.
 struct Face {
     chip: usize,
     /// The other end of this switch, which is at the neighbouring cube.

@@ -124,8 +124,9 @@ struct Master<'n> {
 }
 
 impl<'n> Master<'n> {
-    /// Builds the program without flow columns. Columns: the capacity `t` of all links, then the capacity of each
-    /// possible circuit class of a switch. Rows: link classes, switches, groups of sources.
+    /// Builds the program without flow columns. Columns: the minimised factor `t` by which the capacities of all links
+    /// are multiplied, then, for each class of possible circuits, its fraction of its switch times `t`. Rows: link
+    /// classes, switches, groups of sources.
     fn new(network: &'n CheckedNetwork, unit: f64) -> Result<Self, Error> {
         let mut model = Model::new("throughput");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
@@ -196,8 +197,8 @@ impl<'n> Master<'n> {
     }
 }
 
-/// Computes an interval of an achievable flow and a bound on all flows, and narrows it until `settled` returns `true`,
-/// the flow meets the bound, or the run stops.
+/// Computes an achievable flow and an upper bound on all flows, and narrows the interval between them until `settled`
+/// returns `true`, the flow meets the bound, or the run stops.
 pub(super) fn interval(
     network: &CheckedNetwork,
     start: &[f64],
@@ -246,7 +247,8 @@ pub(super) fn interval(
     Ok(known)
 }
 
-/// Returns the lengths scaled to total cost 1, none shorter than a millionth of the mean.
+/// Raises every length to at least a millionth of the mean length, and scales all lengths so that
+/// [`CheckedNetwork::cost`] returns 1.
 fn normalised(network: &CheckedNetwork, mut lengths: Vec<f64>) -> Vec<f64> {
     let sum: f64 = lengths.iter().map(|length| length.max(0.0)).sum();
     let mean = sum / lengths.len() as f64;

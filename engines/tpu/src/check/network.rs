@@ -140,8 +140,8 @@ impl CheckedNetwork {
         self.shared.first().map_or(self.classes, |first| first.start)
     }
 
-    /// Total of capacity times length over all links, with the longest possible circuit of every switch. This is an
-    /// upper bound on the total of load times length of any flow.
+    /// Sum of capacity times length over all classes with working links; each switch counts once, with its longest
+    /// possible circuit. This is an upper bound on the sum of load times length of any flow.
     pub fn cost(&self, lengths: &[f64]) -> f64 {
         let whole = lengths[..self.whole()].iter().zip(&self.idle).filter(|(_, idle)| !**idle);
         let whole: f64 = whole.map(|(length, _)| length).sum();

@@ -59,8 +59,8 @@ fn usual(cubes: usize, twisted: bool) -> Option<[u16; 3]> {
     Some(best.map(|side| 4 * side as u16))
 }
 
-/// Returns the states of the switches of a torus, or `None` if the shape is invalid. The circuit of each cube and
-/// dimension ends at the cube of the chip that is one step beyond the face.
+/// Returns the states of the switches of a torus, or `None` if the shape is invalid. A circuit that starts at the plus
+/// face of a cube ends at the cube of the chip that is one step beyond this face.
 fn torus(shape: [usize; 3], twisted: bool, cubes: usize) -> Option<Vec<Vec<u16>>> {
     let grid = shape.map(|side| side / 4);
     if shape.iter().any(|side| side % 4 != 0 || *side == 0) || grid.iter().product::<usize>() != cubes {

@@ -130,16 +130,16 @@ pub struct PathShare {
     pub share: f64,
 }
 
-/// Returns the epochs per unit of demand, and their lower bound, if every pair splits its demand as in the flow of a
-/// certificate instead of using a single path.
+/// Returns the number of epochs per shard of every pair, and its lower bound, if every pair splits its shards over
+/// paths as in the flow of a certificate, instead of using a single path.
 pub fn fractional(flow: &Flow, mcf_upper: f64) -> Utilisation {
     Utilisation { bound_epochs: 1.0 / mcf_upper, epochs: 1.0 / flow.value }
 }
 
 /// Decomposes the flow of a certificate from one source into paths; the fractions of the paths to a target add up to 1.
-/// To load both directions of every link equally, send half of the demand of a pair (a, b) along its own paths and the
-/// other half along the reversed paths of the pair (b, a). This function returns only the paths of the pairs that start
-/// at `source`.
+/// If each pair (a, b) sends half of its demand along its own paths and the other half along the reversed paths of the
+/// pair (b, a), both directions of every link carry equal loads. This function returns only the paths of the pairs that
+/// start at `source`, and no paths for a source outside cube 0 of a symmetric pod.
 pub fn paths(pod: &Topology, flow: &Flow, source: u32) -> Vec<PathShare> {
     let nodes = pod.nodes();
     let sources = if pod.symmetry().is_some() { CHIPS } else { nodes };

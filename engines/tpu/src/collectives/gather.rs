@@ -10,7 +10,8 @@ use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::Watch;
 use rand::Rng;
 
-/// Number of attempts with other random orders if a schedule takes longer than the bound.
+/// Maximum number of floodings, each with another random order; the first schedule that meets the bound ends the
+/// search.
 const ATTEMPTS: u64 = 24;
 /// Maximum number of chips of a pod without symmetry, because a schedule has one entry for every pair.
 const MOST_WITHOUT_SYMMETRY: usize = 4096;
@@ -111,7 +112,8 @@ impl Flood {
         Ok(Self { locals: CHIPS, copies, heads, moved, expand: Expansion::Translation })
     }
 
-    /// Returns the schedule of one flooding; `None` if the flooding takes `limit` epochs or gets stuck.
+    /// Returns the schedule of one flooding; `None` if the flooding would take `limit` epochs or more, or if an epoch
+    /// sends nothing.
     fn run(
         &self,
         mut random: Stream,

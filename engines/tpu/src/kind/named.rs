@@ -2,7 +2,8 @@
 
 use crate::scenario::{TopologyChoice, TpuScenario};
 
-/// Name made of the number of chips (`pod-512`) or, for a torus, of its shape (`pt-4x4x8`).
+/// Name made of the given shape of a torus (`pt-4x4x8`), or of the number of chips (`pod-512`; `pt-512` for a torus
+/// without a given shape).
 pub(super) fn usual(scenario: &TpuScenario) -> String {
     let torus = match scenario.topology {
         TopologyChoice::Pt => Some("pt"),

@@ -33,8 +33,8 @@ pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
     invalid(Problem::new("topology", what, remedy))
 }
 
-/// Reports values that are known in advance: the bound over all pods of the size, and the throughput of the tori of the
-/// size.
+/// Reports values that are known in advance: the bound over all pods of the size and, if no switch has failed, the
+/// throughput of the tori of the size.
 pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
     let nodes = scenario.nodes();
     cx.bound(metrics::cover::tight_cover_bound(nodes));

@@ -240,8 +240,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// Finds the best pod. The search ends as soon as the best pod so far meets a bound of another run; routing
-    /// follows.
+    /// Finds the best pod. If the best pod so far meets a bound that another run proved, the search ends early; the run
+    /// still routes this pod.
     fn search(
         &mut self,
         scenario: &TpuScenario,
@@ -273,7 +273,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         self.general(general_steps)
     }
 
-    /// Certifies the plan that the run was started from, and continues from it if it is symmetric.
+    /// Certifies the plan that the run was started from, and continues the search from this plan if it is symmetric.
     fn hot_start(&mut self, scenario: &TpuScenario) -> Result<(), MethodError> {
         let Some(hot) = begin::hot_start(scenario, self.cx) else { return Ok(()) };
         let Some(hops) = metrics::hops(&hot.topology) else {
@@ -430,7 +430,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     }
 
     /// Narrows the certificate of the best design, which until now was only accurate enough to compare designs. If the
-    /// user set a gap, [`finish`] narrows it instead.
+    /// user set a gap, [`finish`] narrows the certificate instead.
     fn tighten(&mut self) -> Result<(), MethodError> {
         let Some(best) = self.best.clone() else { return Ok(()) };
         if self.cx.params().float("certificate_gap").is_some() || best.certificate.gap() <= FINAL {
@@ -449,8 +449,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Runs one round: adds the metric of the last certificate to the objective and continues the annealing. Returns
-    /// whether a better pod was found.
+    /// Runs one round: adds the metric of the last certificate to the objective, if this tightens the bound by more
+    /// than [`WORTH`], and continues the annealing. Returns whether a better pod was found.
     fn round(&mut self, number: u32, cuts: &mut Vec<LinearCut>) -> Result<bool, MethodError> {
         let Some(best) = self.best.clone() else { return Ok(false) };
         let Some(entry) = best.entry else { return Ok(false) };
@@ -583,7 +583,8 @@ fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
 }
 
-/// Start lengths for a certificate: one electrical and one optical length, with the tightest bound; `None` if equal.
+/// Start lengths for a certificate: of a few pairs of an electrical and an optical length, the pair with the tightest
+/// bound; `None` if its two lengths are equal.
 fn start_lengths(pod: &Topology) -> Option<Vec<f64>> {
     let tried = [(1, 1), (2, 3), (1, 2), (2, 5), (1, 3)];
     let bounds = tried.into_iter().filter_map(|(electrical, optical)| {

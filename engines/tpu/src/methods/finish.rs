@@ -56,8 +56,9 @@ impl Chosen {
     }
 }
 
-/// Certifies a chosen topology unless it has a certificate. Then routes the topology, examines failed switches and runs
-/// the simulator, as parameters and scenario require, and reports the plan after every step.
+/// Certifies a chosen topology unless it already has a certificate that is narrow enough. Then routes the topology,
+/// examines failed switches and runs the simulator, as parameters and scenario require, and reports the plan after
+/// every step.
 ///
 /// # Errors
 /// A request that cannot be fulfilled, a pod that is not connected, or the reason to stop. Plans reported so far are

@@ -1,4 +1,4 @@
-//! Parameters that have no effect with the present scenario or the values of other parameters, as
+//! Parameters that have no effect because of the scenario or of the values of other parameters, as
 //! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
 
 use crate::scenario::{TopologyChoice, TpuScenario};
@@ -9,7 +9,8 @@ use lightbay_core::problem::Problem;
 /// Names of the parameters of the routing by allowed turns.
 const OF_TURNS: [&str; 5] = ["vc_count", "turn_priority", "slack_hops", "route_passes", "route_selection"];
 
-/// Returns the parameters without effect on the final steps of every method: routes, failed switches, the simulator.
+/// Returns a problem for each parameter that has no effect on the final steps of a method: routes, failed switches, the
+/// simulator.
 pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     let (simulated, failing) = (scenario.simulate.is_some(), params.bool("fault_saturation"));

@@ -119,7 +119,8 @@ impl ModelMethod for Relaxation {
     }
 }
 
-/// The smallest of several bounds on the throughput of a pod; `None` if the pod is not connected.
+/// The smaller of two upper bounds on the throughput of a pod: from hops, and from optical links of twice the
+/// electrical length. `None` if the pod is not connected.
 pub(super) fn score(pod: &Topology) -> Option<f64> {
     let distances = hops(pod)?;
     let bound = hop_bound(pod.nodes(), distances.hop_sum);

@@ -105,7 +105,7 @@ impl Method<Tpu> for Random {
     }
 }
 
-/// Draws pods until one is connected; almost all pods are connected.
+/// Draws pods, at most [`TRIES`], until one is connected.
 fn loop_until_connected(
     cx: &Context<'_, Tpu>,
     sample: u64,

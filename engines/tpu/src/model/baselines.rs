@@ -164,7 +164,7 @@ pub fn chips(shape: [u16; 3]) -> usize {
     shape.iter().map(|&side| usize::from(side)).product()
 }
 
-/// Number of cubes for a number of chips, if it is a whole number.
+/// Number of cubes of a pod of `chips` chips; `None` if a pod cannot have this number of chips.
 pub fn cubes_of(chips: usize) -> Option<usize> {
     (chips.is_multiple_of(CHIPS) && (1..=MAX_CUBES).contains(&(chips / CHIPS))).then_some(chips / CHIPS)
 }

@@ -106,7 +106,8 @@ impl Space {
         self.first[switch]..self.first[switch + 1]
     }
 
-    /// Returns the cost of the links at given lengths, with the longest circuit of every switch.
+    /// Returns twice the sum of the lengths of the electrical links of a cube and of the longest circuit of every
+    /// switch.
     fn cost(&self, length: impl Fn(usize) -> f64) -> f64 {
         let electrical: f64 = (0..ELECTRICAL_LINKS).map(&length).sum();
         let optical: f64 =

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 /// list of all cases.
 pub(super) const FORMS: &[&str] = &["max_load", "saturation", "cases"];
 
-/// Maximum number of load levels; more values are grouped.
+/// Maximum number of load levels in the table; if there are more different loads, neighbouring loads share a level.
 const LEVELS: usize = 8;
 
 /// Figures of the pod with one failed switch.

@@ -31,7 +31,7 @@ pub(super) fn channels(routing: &Routing) -> Section {
     if routing.routes.is_empty() { section.remark(STATED) } else { section }
 }
 
-/// Maximum number of load levels; more values are grouped.
+/// Maximum number of load levels in the table; if there are more different loads, neighbouring loads share a level.
 const LEVELS: usize = 12;
 
 /// Reference values for the loads of the arcs.

@@ -8,7 +8,7 @@ use lightbay_core::report::{
 };
 use std::collections::BTreeMap;
 
-/// Forms of the section on a screen.
+/// Views of the section on a screen.
 pub(super) const FORMS: &[&str] = &["curves", "table"];
 
 /// Methods that build tori; their plans do not count as designs.
@@ -44,7 +44,8 @@ fn designs(beside: &Surroundings) -> Designs {
     best
 }
 
-/// Rows of the compared sizes with their best known bounds: the closed form, or the proven bound of the explained plan.
+/// Rows of the compared sizes with their best known bounds: the bound from the universal cover or, for the size of the
+/// explained plan, the proven bound of this plan if it is smaller.
 fn bounded(cubes: usize, beside: &Surroundings) -> Vec<SizeRow> {
     let proven = beside.shown().and_then(|plan| Some((design(plan)?.0, plan.bound?)));
     let better = |row: &SizeRow| match proven {

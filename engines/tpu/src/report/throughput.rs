@@ -12,10 +12,10 @@ use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unit};
 use standing::PodStanding;
 
-/// Forms on a screen: the time of a run on a logarithmic or a linear axis.
+/// Views of the section on a screen: the time of a run on a logarithmic or a linear axis.
 pub(super) const FORMS: &[&str] = &["log_time", "even_time"];
 
-/// Formats a throughput with five significant digits at every size.
+/// Formats a throughput with four significant digits, but with three to nine decimals.
 fn mcf(value: f64) -> String {
     let decimals = if value > 0.0 && value.is_finite() {
         (3.0 - value.log10().floor()).clamp(3.0, 9.0) as u8

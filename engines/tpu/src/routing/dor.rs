@@ -171,7 +171,7 @@ impl<'a> DorSelection<'a> {
         open
     }
 
-    /// Returns the cost of a route by the loads of its arcs: the maximum load, then the sum of squares.
+    /// Returns the cost of a route: the maximum load of its arcs and, for ties, the sum of the squares of their loads.
     fn weight(&self, source: u32, vector: Vector) -> (u32, u64) {
         // Lexicographic order: the maximum load, then the sum of squares, which balances the other arcs.
         let (mut top, mut sum) = (0, 0);
@@ -204,7 +204,8 @@ impl<'a> DorSelection<'a> {
         );
     }
 
-    /// Routes flows with one vector first, then repeatedly moves the other flows to their least loaded vectors.
+    /// First routes the flows that have only one shortest vector without a failed switch, then repeatedly moves each
+    /// other flow to the least loaded of its vectors.
     fn select(&mut self, passes: u32, watch: &mut impl Watch) -> Result<(), RouteError> {
         let nodes = self.nodes() as u32;
         // Flows with one vector are fixed in pass 0; their load is known before any choice is made.

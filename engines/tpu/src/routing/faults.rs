@@ -16,8 +16,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopTest, Watch};
 use rayon::prelude::*;
 
-/// Number of passes of the route selection per failed switch: half as many as for a pod, because each selection starts
-/// from the healthy routes.
+/// Maximum number of passes of the route selection per failed switch: half of the default for the healthy pod, because
+/// each selection starts from the healthy routes.
 const PASSES: u32 = 6;
 
 /// Turns that the routes of a case may use.
@@ -60,8 +60,8 @@ pub fn sweep(
     sweep_from(pod, &found, settings, None, watch, each)
 }
 
-/// Like [`sweep`], starting from known routes of the healthy pod, with the saturation of each case if a closure is
-/// given.
+/// Like [`sweep`], but starts from known routes of the healthy pod and, if a closure is given, adds the saturation of
+/// each case.
 ///
 /// # Errors
 /// The watch requests a stop.

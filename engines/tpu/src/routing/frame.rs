@@ -80,7 +80,7 @@ impl Frame {
         PORTS * self.sources()
     }
 
-    /// Arcs of a class: one for each cube, or the arc itself.
+    /// Number of arcs of a class: the number of cubes in a symmetric frame, otherwise 1.
     pub const fn copies(&self) -> usize {
         self.nodes / self.sources()
     }

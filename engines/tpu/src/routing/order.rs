@@ -60,8 +60,9 @@ impl TopologicalOrder {
         true
     }
 
-    /// Collects the nodes reachable from `start` up to rank `high`; returns `false` if `end` is among them. The forward
-    /// search is limited to ranks below `high`, because a cycle must return within this range.
+    /// Collects the nodes that can be reached from `start` over nodes with ranks below `high`, the rank of `end`;
+    /// returns `false` if `end` can be reached. Ranks increase along every edge, so a path to `end` has only ranks
+    /// below `high`.
     fn search_ahead(&mut self, start: u32, end: u32, high: u32) -> bool {
         self.after.clear();
         self.stack.clear();
@@ -82,8 +83,8 @@ impl TopologicalOrder {
         true
     }
 
-    /// Collects the nodes that reach `start`, down to rank `low`. These nodes are disjoint from the nodes of the
-    /// forward search, because otherwise there would be a cycle. The backward search is limited to ranks above `low`.
+    /// Collects the nodes with ranks above `low` from which `start` can be reached. These nodes are disjoint from the
+    /// nodes of the forward search, because otherwise there would be a cycle.
     fn search_behind(&mut self, start: u32, low: u32) {
         self.before.clear();
         self.stack.clear();
@@ -100,9 +101,8 @@ impl TopologicalOrder {
         }
     }
 
-    /// Assigns the ranks of both parts in ascending order, first to the nodes before the edge, then to the nodes after
-    /// it; each part keeps its old order. Together, both parts keep their set of ranks, so all other ranks stay
-    /// unchanged.
+    /// Distributes the ranks of the collected nodes among them: the lowest ranks to the nodes found backwards, the
+    /// other ranks to the nodes found forwards, each in their old order. All other nodes keep their ranks.
     fn reorder(&mut self) {
         let rank = &mut self.rank;
         self.before.sort_unstable_by_key(|node| rank[*node as usize]);

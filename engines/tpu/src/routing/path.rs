@@ -5,7 +5,8 @@ use super::frame::Frame;
 use super::steps::{FAR, Reach, Steps};
 use crate::model::pod::PORTS;
 
-/// Maximum number of hops above the shortest allowed walk if all shorter walks pass a node twice.
+/// Maximum number of hops beyond the slack by which a route may be longer if all walks within the slack pass a node
+/// twice.
 pub const LONGER: u16 = 8;
 
 /// Maximum number of steps of the search for a route without repeated nodes.

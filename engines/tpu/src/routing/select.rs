@@ -35,8 +35,8 @@ const DEAREST: f64 = 60.0;
 /// balanced already.
 const SAVED_BY_START: f64 = 0.55;
 
-/// Price of an arc without routes divided by the price of the most loaded arc; positive, so that a detour over empty
-/// arcs is not free.
+/// Added to the price of every arc, so that a detour over arcs with little load is not free; the price of the most
+/// loaded arc is about 1.
 const EMPTY_PRICE: f64 = 1e-9;
 
 /// Fraction of passes that reroute all flows; later passes reroute only flows over the most loaded arcs.
@@ -54,13 +54,14 @@ const SHARE: usize = 4;
 /// Minimum number of chips for which several threads per block are worthwhile.
 const PARALLEL_FROM_NODES: usize = 512;
 
-/// Number of consecutive passes without improvement after which the selection ends.
+/// Number of consecutive passes without improvement after which the selection ends, but not during the passes that
+/// reroute all flows.
 const STALL: u32 = 4;
 
 /// Settings of the selection of routes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectionEffort {
-    /// Maximum number of hops above the shortest allowed route.
+    /// Maximum number of hops by which a route may exceed the shortest allowed route.
     pub slack: u16,
     /// Number of passes over the flows.
     pub passes: u32,

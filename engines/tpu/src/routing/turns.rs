@@ -59,7 +59,7 @@ impl Turns {
         self.versions.iter().map(|bits| bits.count_ones() as usize).sum()
     }
 
-    /// The class that a turn leads to.
+    /// The class of the arc to which a turn leads.
     pub fn next_class(frame: &Frame, class: usize, port: u8) -> usize {
         // The first arc of a class has the number of the class.
         frame.class(Frame::arc(frame.head(class as u32), port))

@@ -132,8 +132,8 @@ fn joined<T: ToString>(values: &[T]) -> String {
 }
 
 impl TpuScenario {
-    /// Sets the number of cubes and resets the job shape and the group, because a shape or group for the old size would
-    /// be invalid.
+    /// Sets the number of cubes. If this changes the number, resets a job shape and a group of the old size, because
+    /// they would be invalid.
     fn set_cubes(&mut self, cubes: u16) {
         let shaped = self.job_shape.is_some_and(|shape| {
             baselines::grid(shape).is_ok_and(|grid| grid.iter().product::<usize>() == usize::from(self.cubes))

@@ -188,8 +188,8 @@ pub fn bound(nodes: usize) -> f64 {
     if sum == 0 { f64::INFINITY } else { DEGREE as f64 / sum as f64 }
 }
 
-/// Local search from the generalised Kautz graph (or a random network): swaps the heads of two arcs if distances do not
-/// grow, or grow only slightly while the temperature is high.
+/// Simulated annealing from the generalised Kautz graph: swaps the heads of two arcs if the sum of distances does not
+/// grow, or grows only slightly while the temperature is high. Returns the best network found.
 ///
 /// # Errors
 /// The reason to stop.

@@ -25,7 +25,8 @@ const TAIL: u32 = 1 << 31;
 pub(super) const MAX_LABELS: usize = 4;
 /// Maximum number of lanes of a link.
 pub(super) const MAX_LANES: usize = 8;
-/// Number of adjacent slots of a ring buffer: as many flits as fit into a cache line.
+/// Number of adjacent slots of a ring buffer: the largest power of two whose flits (12 bytes each) fit into a cache
+/// line.
 const BLOCK: usize = 4;
 
 /// A flit with the rest of its route.

@@ -7,9 +7,10 @@ use crate::plan::{Expansion, Routing};
 use crate::scenario::SimulationSettings;
 use lightbay_core::problem::Problem;
 
-/// Upper limit of the delay of a flit on one hop, in cycles.
+/// The delay of a flit on one hop, and the injection latency, must be below this number of cycles.
 const MAX_DELAY: u64 = 1 << 16;
-/// Maximum length of a run, cycles: the birth cycle of a flit shares a word with the mark of the last flit.
+/// A run must have fewer cycles than this, because the birth cycle of a flit shares a word with the mark of the last
+/// flit.
 const MAX_CYCLES: u64 = 1 << 30;
 /// Maximum memory for buffers; larger simulations are refused.
 const MAX_BYTES: u64 = 8 << 30;
@@ -23,7 +24,7 @@ pub(super) const EJECT: u8 = 7;
 const MORE: u64 = 6;
 /// Number of hops in a word that ends with the number of the next word.
 const HOPS_BEFORE_MORE: usize = 5;
-/// Number of hops in the last word of a route.
+/// Maximum number of hops in the last word of a route.
 const HOPS_OF_LAST: usize = 12;
 
 /// A pod, its routes and the settings of a simulation. These data are immutable, so that runs at different rates can

@@ -1,8 +1,8 @@
 //! Circuits of the switches, and the changes from one state of all switches to another.
 //!
-//! Ports of a switch count from 1, as in the files of the vendors: the plus port of cube c is port `c + 1`, its minus port is port
-//! `cubes + c + 1`. A circuit joins a plus port
-//! (`port_in`) to a minus port (`port_out`) and carries both directions.
+//! Ports of a switch count from 1, as in the files of the vendors: the plus port of cube c is port `c + 1`, the minus
+//! port of cube c is port `cubes + c + 1`. A circuit joins a plus port (`port_in`) to a minus port (`port_out`) and
+//! carries both directions.
 //!
 //! For manual patching, each end is also given by its cube, side and index on the face. Side `X+` is the face at the
 //! far end of dimension X, and index `u + 4 v` the position (u, v) on it. The sign comes last, because spreadsheets
@@ -78,7 +78,7 @@ pub fn difference(before: &Topology, after: &Topology) -> usize {
 
 /// Steps of the change in their order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are executed
 /// one after the other. A batch only removes or only adds circuits, and added circuits use ports that earlier batches
-/// have freed. `switches_per_batch` switches change at the same time.
+/// have freed. `switches_per_batch` switches change at the same time. Without `before`, all circuits are added.
 ///
 /// # Errors
 /// Pods of different sizes.

@@ -14,7 +14,7 @@ const WIDTH: f64 = 1120.0;
 const MARGIN: f64 = 30.0;
 /// Width of the column of a dimension.
 const COLUMN: f64 = (WIDTH - 4.0 * MARGIN) / 3.0;
-/// Maximum number of cubes whose circuits fit.
+/// Maximum number of cubes whose circuits fit into the picture.
 const MOST_CUBES: usize = 64;
 /// Switches of a dimension along one side of a face.
 const FACE: usize = 4;
@@ -147,7 +147,7 @@ fn rings(state: &[u16]) -> BTreeMap<usize, usize> {
     rings
 }
 
-/// Describes rings in a few words, the longest first, for example `2 of 4`.
+/// Describes the rings of the two largest lengths, the longest first: `2 of 4` for two rings of four cubes each.
 fn words(rings: &BTreeMap<usize, usize>) -> String {
     let some: Vec<String> =
         rings.iter().rev().take(2).map(|(length, count)| format!("{count} of {length}")).collect();

@@ -9,7 +9,8 @@ use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Tone, U
 /// The first time on a logarithmic time axis, s.
 const FIRST_S: f64 = 0.01;
 
-/// Maximum number of drawn series of bounds from one length for electrical links and one for optical links.
+/// Maximum number of two-length bounds (one length for electrical links, one for optical links) that are drawn, each as
+/// a series.
 const TWO_LENGTH: usize = 2;
 
 /// Curves of a run with their reference values.
@@ -101,8 +102,8 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// The range of shown values: from slightly below the worst torus to the bound on any pod. A first certificate far
-    /// below this range is drawn along the lower edge.
+    /// The range of shown values: from slightly below the lowest torus or last point of a curve to slightly above the
+    /// bound on any pod. A first certificate far below this range is drawn along the lower edge.
     fn range(&self) -> Option<(f64, f64)> {
         let ends = self.series.iter().filter_map(|series| series.3.last()).map(|point| point.value);
         let tori = self.standing.tori.iter().map(|torus| torus.1);

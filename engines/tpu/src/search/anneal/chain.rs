@@ -47,7 +47,7 @@ pub(super) struct Crew<'a> {
     /// `parts[((tie * order) + chosen) * cuts + cut]`: the contribution of a choice to each cut.
     parts: Vec<f64>,
     constants: Vec<f64>,
-    /// Lower bound on 1/λ by any metric, for a cheap rejection test.
+    /// Lower bound on the 1/λ of every metric, with which moves are rejected before all metrics are evaluated.
     floor: f64,
 }
 

@@ -39,8 +39,8 @@ pub enum CubeSymmetries {
 
 /// Maximum number of cyclic factors: in groups with more factors, many paths lead to the same few chips.
 const MOST_FACTORS: usize = 3;
-/// Maximum number of cubes for which designs without further symmetry are tried: with so few voltages, ties do not make
-/// the search easier.
+/// Maximum number of cubes for which designs without further symmetry are tried by default: with so few voltages, ties
+/// do not make the search easier.
 const FREE_UP_TO: usize = 8;
 /// Minimum number of cubes for which groups without a name are tried as well, because smaller orders have few groups.
 const DRAWN_FROM: usize = 24;
@@ -100,8 +100,8 @@ impl Family {
     }
 }
 
-/// Number of automorphisms drawn per group. Automorphisms of the same order fix different elements; each becomes a
-/// family to anneal.
+/// Number of automorphisms of order 3 drawn per group of more than 8 cubes; for fewer cubes, one is drawn.
+/// Automorphisms of the same order fix different elements; each becomes a family to anneal.
 const DRAWS: usize = 2;
 
 /// Families of `cubes` cubes to try; if a group is given, only the families of this group.

@@ -147,7 +147,7 @@ struct Crew<'a> {
     cubes: usize,
     wavefront: Wavefront,
     chains: Vec<GeneralChain>,
-    /// Lower bound on 1/λ by any metric, for a cheap rejection test.
+    /// Lower bound on the 1/λ of every metric, with which moves are rejected before the metrics are evaluated.
     floor: f64,
 }
 

@@ -33,11 +33,11 @@ pub struct GeneratedInterval {
     pub trouble: Option<Trouble>,
 }
 
-/// Number of consecutive solutions that do not use a column after which the interior point method drops the column. The
+/// The interior point method drops a column that more than this number of consecutive solutions did not use. The
 /// fractions of the interior point method show early which columns are not needed.
 const PATIENCE: u32 = 1;
-/// Number of consecutive solutions that do not use a column after which the simplex method drops the column. Vertices
-/// are sparse: a useful column may be unused in some vertices.
+/// The simplex method drops a column that more than this number of consecutive solutions did not use. Vertices are
+/// sparse: a useful column may be unused in some vertices.
 const SIMPLEX_PATIENCE: u32 = 6;
 
 /// Sweeps by multiplicative weights before the first program, because the columns of these sweeps are much more diverse
@@ -59,7 +59,8 @@ const NEGLIGIBLE: f64 = 1e-7;
 /// prices of the program, because prices alone change too much from round to round.
 const SHARE: f64 = 0.7;
 
-/// Narrows the interval until it reaches the gap or the number of rounds of the settings.
+/// Narrows the interval that contains the throughput until its relative width is at most the gap of the settings, or
+/// the maximum number of rounds has run.
 pub fn generate<W: Watch>(
     network: &Network,
     settings: &FlowSettings,

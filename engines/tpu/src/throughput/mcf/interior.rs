@@ -124,7 +124,7 @@ impl Interior {
         Ok(Prices { classes: point.p, groups })
     }
 
-    /// Drops columns that the last `patience` solutions did not use.
+    /// Drops the columns that more than `patience` consecutive solutions did not use.
     pub fn prune(&mut self, patience: u32) {
         self.pieces.retain(|piece| piece.idle <= patience);
     }

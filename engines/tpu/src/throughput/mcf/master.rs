@@ -94,7 +94,7 @@ impl Master {
         Ok(Self { instance, pieces: Vec::new(), classes: network.class_count(), unit })
     }
 
-    /// Adds a column for every group.
+    /// Adds columns, each given by its group of sources and its loads.
     ///
     /// # Errors
     /// If the solver fails.
@@ -140,7 +140,8 @@ impl Master {
         Ok(Prices { classes, groups })
     }
 
-    /// Drops columns that the last `patience` solutions did not use.
+    /// Drops the columns that more than `patience` consecutive solutions did not use, if there are at least 64 such
+    /// columns.
     ///
     /// # Errors
     /// If the solver fails.

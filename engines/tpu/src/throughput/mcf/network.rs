@@ -191,8 +191,8 @@ impl Network {
         self.heads.len()
     }
 
-    /// Integers in proportion to lengths, with mean [`MEAN_LENGTH`] and at least 1. Lengths that already have this form
-    /// are unchanged.
+    /// Integers of at least 1 that are proportional to the lengths and have the mean [`MEAN_LENGTH`], up to rounding.
+    /// Lengths that are all integers of at least 1 are unchanged.
     pub fn whole(lengths: &[f64]) -> Vec<u32> {
         // Integer lengths are unchanged, so that a certificate is reproduced bit for bit.
         let fits = |length: &f64| *length >= 1.0 && *length <= f64::from(u32::MAX) && length.fract() == 0.0;

@@ -70,7 +70,8 @@ impl Weights {
     }
 }
 
-/// Narrows the interval until it reaches the gap of the settings or the last phase.
+/// Narrows the interval that contains the throughput, by one sweep per phase, until its relative width is at most the
+/// gap of the settings, or the last phase has run.
 ///
 /// # Errors
 /// The reason to stop; the interval so far is kept.

@@ -60,7 +60,8 @@ impl Wavefront {
         Self { arch: Arch::new(), cubes, pods, lanes, lane, ring: Vec::new(), found: vec![None; pods] }
     }
 
-    /// Returns the best number of pods of `cubes` cubes to measure together: as many as fill a vector.
+    /// Returns the best number of pods of `cubes` cubes to measure together: as many as fit into a vector, at least
+    /// one.
     pub fn best_pods(cubes: usize) -> usize {
         match cubes {
             0 | 1 => 16,
