@@ -29,7 +29,7 @@ pub struct Step {
     pub task: Option<u32>,
 }
 
-/// All nodes of one replica in an order of execution.
+/// All nodes of one replica in an order of execution; if replicas are not alike, the nodes of every group of replicas.
 ///
 /// # Errors
 /// [`AnalysisError`] if the full graph of the job cannot be built or the result belongs to another scenario.

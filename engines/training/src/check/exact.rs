@@ -168,8 +168,8 @@ const NEARLY: f64 = 1e-3;
 /// Number of boxes after which the checker tries to prove a slightly lower bound instead.
 const FIRST_BOXES: usize = 40_000;
 
-/// Returns the largest bound up to `bound_s` that this function can prove on plans with one reconfiguration, or
-/// `ideal_s` if this function proves no bound; adds remarks on what was tried.
+/// Returns `bound_s`, or a slightly lower bound, if this function can prove that bound on plans with one
+/// reconfiguration, otherwise `ideal_s`; adds remarks on what was tried.
 fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
     const WHAT: &str = "the bound on plans with one reconfiguration";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {

@@ -168,7 +168,7 @@ fn job_of(
     })
 }
 
-/// Reads every file; with several files, the path of a problem begins with the name of the file.
+/// Reads every file; if several files have problems, the path of each problem begins with the name of its file.
 fn read_all(files: &[ImportFile<'_>]) -> Result<Vec<AicbInput>, Problems> {
     if files.is_empty() {
         return Err(Problem::new(

@@ -33,7 +33,7 @@ pub fn circuit_bounds(network: &Network, windows: &Windows) -> Vec<u32> {
         .collect()
 }
 
-/// Useful circuits of one directed link; stops early when `limit` is reached.
+/// Useful circuits of one directed link, but at least `known`; stops early when `limit` is reached.
 fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit: u32) -> u32 {
     let flows = |task: &u32| network.flows[*task as usize];
     let mut most = f64::from(known);

@@ -25,9 +25,8 @@ impl Job {
 
     /// Sizes that follow from parallelism and placement.
     ///
-    /// # Errors
-    /// All problems of the job, except a literal order that deadlocks and too few ports for the links, which are found
-    /// when the graphs are built.
+    /// # Errors All problems of the job, except a literal order that cannot be executed, which is found when the graph
+    /// is built.
     pub fn shape(&self) -> Result<Shape, Problems> {
         let mut problems = Problems::new();
         check_ranges(&self.run, "job.run", &mut problems);

@@ -100,8 +100,8 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
     }
 }
 
-/// Subtracts the failed ports from the ports of pods that are not listed. With failed ports, replicas on separate pods
-/// are not alike, so `shape` gets the places of all replicas.
+/// Subtracts the failed ports from the ports of pods that are not listed. If replicas on separate pods then have
+/// different ports, `shape` gets the places of all replicas.
 pub(super) fn fail(job: &Job, shape: &mut Shape, problems: &mut Problems) {
     if job.failed_ports.is_empty() {
         return;

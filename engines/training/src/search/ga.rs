@@ -307,7 +307,8 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// Replaces the worst individual of every island by the best individual of the previous island.
+    /// Replaces the worst individual of every island by the best individual of the previous island; a single island
+    /// stays unchanged.
     fn migrate(&mut self) {
         let bests: Vec<Option<Circuits>> = self.islands.iter().map(|island| island.best().cloned()).collect();
         let islands = self.islands.len();

@@ -102,8 +102,8 @@ impl Configurations {
         self.each(x).map(|(_, nct)| nct).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The circuits with the smallest worst NCT. Starts from `seeds`, which fit; `improved` is called with every
-    /// improvement.
+    /// Searches for the circuits with the smallest worst NCT. Starts from `seeds`, which fit; `improved` is called with
+    /// every improvement.
     ///
     /// # Errors
     /// The reason to stop, also from `improved`.
@@ -200,7 +200,8 @@ impl Configurations {
         same.then_some(splits)
     }
 
-    /// Evaluates the allocations of through links in ascending order of their bounds.
+    /// Evaluates the allocations of through links in ascending order of their bounds, until a bound reaches the best
+    /// worst NCT.
     fn listed<W: Watch<Proposal>>(
         &self,
         splits: &[Split<'_>],

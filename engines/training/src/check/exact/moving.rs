@@ -90,7 +90,8 @@ impl Ranges {
     }
 }
 
-/// Tries to prove that no plan with at most one reconfiguration has this period, which the dark time must not exceed.
+/// Tries to prove that no plan with at most one reconfiguration has this period. The dark time must be at most the
+/// period.
 pub(super) fn none_within(
     ask: &Ask<'_>,
     contention: &Contention,

@@ -163,7 +163,8 @@ pub(crate) fn scenario(
     })
 }
 
-/// The run and the assumptions: each value comes from its parameter or, if the parameter is not given, from the file.
+/// The run and the assumptions: each value comes from its parameter; if the parameter is not given, from the file;
+/// otherwise it has its default.
 fn run_of(
     params: &Params,
     of_file: &[(&'static str, ParamValue)],

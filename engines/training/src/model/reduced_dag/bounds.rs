@@ -61,8 +61,9 @@ impl Bounds {
         self.unused.extend((old as u32..size as u32).rev());
     }
 
-    /// Joins the ancestors of several predecessors; keeps the longest delay of each, and drops ancestors that another
-    /// ancestor dominates. A node without predecessors has the start of the iteration as ancestor.
+    /// Joins the ancestors of several predecessors and keeps the longest delay of each. If edges are dropped, also
+    /// drops ancestors that another ancestor dominates. A node without predecessors has the start of the iteration as
+    /// ancestor.
     pub(super) fn merge<'a>(
         &mut self,
         lists: impl Iterator<Item = &'a [Ancestor]>,

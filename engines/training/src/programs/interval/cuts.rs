@@ -91,8 +91,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Adds rows for tasks of one directed link that all start after some time. The circuits of the link must carry the
-    /// volume of these tasks after that time: end >= time + volume / circuits + the work after the last of these tasks.
+    /// Adds rows for sets of contended tasks of one directed link that cannot start before some time. The circuits of
+    /// the link must carry the volume of the set after that time: end >= time + volume / circuits + the least work that
+    /// follows a task of the set.
     fn contention(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         let to_go = tails_to_go(network);

@@ -84,7 +84,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Writes the starts of the predecessors of `needed` tasks.
+    /// Writes the starts of the `needed` tasks, in topological order.
     pub fn write(builder: &mut Builder<'_>, needed: &[bool]) -> Self {
         let network = &builder.ask.evaluator.network;
         let mut paths = Self { starts: vec![Vec::new(); network.tasks()] };

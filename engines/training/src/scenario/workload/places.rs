@@ -86,8 +86,9 @@ impl StagePlaces {
         Ring { pods, gpus }
     }
 
-    /// Copies of one pipeline on separate pods: the pods of each copy by position, the stages of a pod and the replicas
-    /// of a copy. `ports` are the optical ports of all pods. `None` if the groups are not alike.
+    /// Copies of one pipeline on separate pods: the pods of each copy by position, the number of stages of a pod and
+    /// the number of replicas of a copy. `ports` are the optical ports of all pods. `None` if groups share a pod, or
+    /// differ in their number of replicas, their stages per pod or their ports.
     pub fn copies(&self, ports: &[u32]) -> Option<Copies> {
         let first = self.groups.first()?;
         let together = first.replicas.len();

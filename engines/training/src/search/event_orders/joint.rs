@@ -17,7 +17,7 @@ const MOST_AMOUNTS: usize = 1_500;
 const PIVOTS: usize = 20_000;
 
 /// Serves all jobs of some resources within their windows. Returns the amount of work of each job in each stretch, and
-/// the capacity violation if the work does not fit; `None` if the program is too large.
+/// the capacity violation if the work does not fit; `None` if the program is too large or takes too many pivots.
 pub fn serve<W: Watch<Proposal>>(
     view: View<'_>,
     resources: &[&Resource],

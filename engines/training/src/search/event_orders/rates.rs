@@ -84,7 +84,8 @@ const UNSEEN: usize = usize::MAX;
 const SOURCE: usize = usize::MAX - 1;
 
 impl RateFlow {
-    /// Finds a shortest path from a job with work left to a stretch with free capacity, and augments along it.
+    /// Finds a shortest path from a job with work left to a stretch with free capacity, and augments along it; returns
+    /// `false` if no such path exists.
     fn augment(&mut self) -> bool {
         // Breadth-first search (Edmonds and Karp): shortest augmenting paths bound their number.
         let jobs = self.lacking.len();

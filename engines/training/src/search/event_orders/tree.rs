@@ -457,7 +457,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
     }
 
     /// Chooses a branching candidate by strong branching: propagates both orders of the candidates with the largest
-    /// hidden violation.
+    /// hidden violation. If an order of a candidate is infeasible, returns this result at once. `None` without
+    /// candidates.
     fn try_out(
         &mut self,
         problem: &Problem,

@@ -57,7 +57,8 @@ pub(super) struct Competition {
     pub position: Vec<Option<u32>>,
     /// Resources for which these tasks compete.
     pub resources: Vec<Resource>,
-    /// Lower bound on the end of every schedule on these circuits, from uncontended chains.
+    /// Lower bound on the end of every schedule on these circuits, in the unit of time: the longest chain of tasks at
+    /// their maximum rates.
     pub floor: f64,
 }
 

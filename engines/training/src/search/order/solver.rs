@@ -148,7 +148,7 @@ fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
     basis
 }
 
-/// Converts a solution of the program to a point.
+/// Converts a solution of the program to a point; `None` if the solution is not optimal.
 fn point(
     program: &OrderProgram,
     competition: &Competition,

@@ -154,7 +154,7 @@ impl Steps<'_> {
     }
 
     /// States of a rule and their start times, with the gap chosen so that the number of reconfigurations is within the
-    /// limit.
+    /// limit; `None` if no gap achieves this.
     fn within_most(&self, rule: &Rule<'_>) -> Option<(Vec<Vec<u32>>, Vec<f64>)> {
         let (sends, wanted_s) = self.listed(rule)?;
         let made = |hold_s: f64| {

@@ -181,8 +181,9 @@ fn between(own: &[u32], later: &[u32]) -> Vec<Vec<u32>> {
 
 impl Steps<'_> {
     /// Courses with one more state: either a state is split in two, one of which has a circuit more, a circuit fewer or
-    /// none on a link; or a state is inserted between two states. The inserted state has the circuits of the later
-    /// state only on some links, and begins or ends at the end of a transfer or a dark time before this end.
+    /// none on a link; or a state is inserted between two states. On every link, the inserted state has a number of
+    /// circuits between the numbers of the two states. It lies around the instant between them, or begins or ends at
+    /// the end of a transfer or a dark time before this end.
     fn splits(&mut self, course: &Course) -> Vec<Course> {
         let most = self.movable.most();
         let delay_s = self.task.delay_s;

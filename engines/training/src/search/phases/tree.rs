@@ -227,7 +227,8 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         }
     }
 
-    /// The makespan on the circuits of `work.states`: the makespan of a schedule, or the bound of a box.
+    /// The shortest period on the circuits of `work.states`: the makespan of a schedule or, if `from_below` is true,
+    /// the bound of a box. Infinite if it is longer than the search accepts.
     pub(super) fn least(&mut self, what: &MoveBox, from_below: bool) -> f64 {
         let limit_s = self.end_s();
         let close = if self.task.aim == Aim::Time { self.task.close } else { 1e-9 * limit_s };

@@ -66,8 +66,8 @@ pub(super) fn draw(
     bottom + 14.0
 }
 
-/// Places real pods in a row, each with its mirror below; `None` if circuits do not only join neighbours in the row.
-/// Returns the positions of all pods, and the height.
+/// Places real pods in a row, each with its mirror below. Returns the positions of all pods, and the y of the lower
+/// end; `None` if the row is too wide, or if a link joins real pods that are not neighbours in the row.
 fn chain(facts: &Facts, at: (f64, f64), width: f64) -> Option<(Vec<(f64, f64)>, f64)> {
     let instance = facts.instance();
     let mut column = vec![None; instance.pods.len()];

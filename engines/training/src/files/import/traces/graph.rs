@@ -78,8 +78,7 @@ struct Rates {
 
 /// Builds the graph.
 ///
-/// # Errors
-/// More nodes or transfers than a scenario can have, and computations without times.
+/// # Errors More nodes or transfers than a scenario can have, or no transfer between pods.
 pub(super) fn graph(
     classes: &Classes,
     joined: &JoinedSteps,

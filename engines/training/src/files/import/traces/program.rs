@@ -262,8 +262,8 @@ fn seconds_of(
     options.tflops.map_or(0.0, |rate| (operations / (rate * 1e12)).max(memory))
 }
 
-/// Nodes in an order in which every node comes after the nodes on which it depends; apart from that, in the order of
-/// the file.
+/// Nodes in an order in which every node comes after the nodes on which it depends; this is the order of the file if
+/// the file has this property.
 fn topological(trace: &RankTrace) -> Result<Vec<u32>, Problems> {
     let count = trace.nodes().len();
     if (0..count).all(|node| trace.deps(node).iter().all(|dep| (*dep as usize) < node)) {
