@@ -61,7 +61,7 @@ impl EpochBound {
         }
     }
 
-    /// Returns the reason in words, such as `cut into group 1, 8 chunks, head 10, tail 42`.
+    /// Returns the reason of the bound in words, such as `cut into group 1, 8 chunks, head 10, tail 42`.
     pub fn words(&self, task: &CollectiveTask) -> String {
         let name = |node: u32| task.real.nodes()[node as usize].name.clone();
         let into = if task.backwards { "out of" } else { "into" };
@@ -81,8 +81,8 @@ impl EpochBound {
     }
 }
 
-/// Returns the name of a set of nodes: its groups if the set consists of whole groups, "all but" one node, or a list of
-/// the nodes.
+/// Returns the name of a set of nodes: its only GPU, "all but" the only GPU that it lacks, its groups if it has exactly
+/// the GPUs of these groups, or otherwise a list of its first nodes.
 pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     let name = |node: u32| network.nodes()[node as usize].name.clone();
     let is_in = |node: u32| inside.binary_search(&node).is_ok();

@@ -106,8 +106,8 @@ pub fn whole_chunks(
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
 }
 
-/// Returns `true` if a plan with `sends` sends and `pieces` pieces can be read again: its text is below the maximum
-/// size of a file.
+/// Returns `true` if a plan with `sends` sends and `pieces` pieces can surely be read again: the upper limit on the
+/// size of its text is at most the maximum size of a file.
 pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> bool {
     listed_bytes(scenario, sends, pieces) <= MAX_FILE_BYTES
 }

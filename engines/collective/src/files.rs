@@ -64,15 +64,15 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
     formats
 }
 
-/// Remarks on an exported file; the remarks depend on the scenario.
+/// Returns the remarks on an exported file; only the table for the NCCL tuner has a remark.
 pub(crate) fn remarks(subject: SubjectOf<'_, Collective>, format: &str) -> Vec<String> {
     if format == tuner::NAME { vec![tuner::remark(&subject.scenario().body)] } else { Vec::new() }
 }
 
-/// Returns the files that a format writes for a plan.
+/// Returns the files that a format writes for a scenario or a plan.
 ///
 /// # Errors
-/// A scenario, or a plan that the format cannot express.
+/// A scenario if the format needs a plan, or a subject that the format cannot express.
 pub(crate) fn export(
     subject: SubjectOf<'_, Collective>,
     format: &str,

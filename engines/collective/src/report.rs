@@ -35,7 +35,7 @@ use lightbay_core::report::{Report, RunSort, Section, SectionInfo, Surroundings,
 use lightbay_core::scenario::Scenario;
 use std::borrow::Cow;
 
-/// Maximum number of sends up to which a section lists the sends of a plan in compact form.
+/// Maximum number of sends for which sections list the sends of a plan in compact form.
 const MOST_SENDS: u64 = 1_000_000;
 
 /// Number of rows of a long table that an overview shows.

@@ -132,7 +132,7 @@ words! {
     pub enum SwitchHop {
         /// Store-and-forward: both the link into the switch and the link out of it add their transmission times.
         StoreAndForward = "store_and_forward",
-        /// Cut-through: only the link into the switch adds its transmission time.
+        /// Cut-through: of all transmissions on a path through switches, only the slowest adds its time.
         CutThrough = "cut_through",
     }
 }

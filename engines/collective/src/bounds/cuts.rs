@@ -109,7 +109,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
 struct EntryLane<'t> {
     /// Index of the lane among all lanes of the network.
     link: u32,
-    /// Number of epochs by which the start on this lane is later than the start on the first lane of the link, if both
+    /// Number of epochs by which the start on this lane is later than the earliest start on a lane of the link, if both
     /// transmissions begin in the same epoch.
     shift: u32,
     /// `shift` plus the latency of the lane, epochs.
@@ -179,9 +179,9 @@ fn items(
     items
 }
 
-/// Returns the smallest finish by which `count` chunks can start on the entry links and arrive. `limits` states for
-/// each link the first epoch of a start, and the number of epochs that must follow a start. Capacity only grows with
-/// the finish, so bisection finds the smallest finish.
+/// Returns the smallest finish by which `count` chunks can start on the entry links and arrive; 0 if this is never
+/// possible. `limits` states for each link the first epoch of a start, and the number of epochs that must follow a
+/// start. Capacity only grows with the finish, so bisection finds the smallest finish.
 fn least_finish(task: &CollectiveTask, entries: &[u32], limits: &[(u32, u32)], count: u64) -> u32 {
     let room = |finish: u32| {
         let of = |(link, (head, tail)): (&u32, &(u32, u32))| {

@@ -145,8 +145,8 @@ fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidSha
     }
 }
 
-/// Returns the smallest finish, in epochs, by which the links can carry an amount of data. Each link is given by its
-/// rate and by the number of epochs in which it carries no useful data.
+/// Returns the smallest finish, in epochs, by which the links can carry an amount of data; 0 if they never can. Each
+/// link is given by its rate and by the number of epochs in which it carries no useful data.
 fn least_finish(links: &[(f64, u32)], amount: f64) -> u32 {
     let carries = |finish: u32| {
         // A link carries nothing useful during its head and its tail.

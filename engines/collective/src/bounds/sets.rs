@@ -14,7 +14,7 @@ const MOST_SUBSETS: usize = 8;
 /// Maximum number of GPUs for which balls and half-spaces are tried around every node. The limit is necessary because
 /// the number of balls is the number of nodes times the number of radii.
 const MOST_BALLS: usize = 64;
-/// Number of GPUs above which one node represents its orbit; with fewer GPUs, every node is tried.
+/// Number of GPUs above which one node represents its orbit; with at most this number, every node is tried.
 const MOST_SINGLES: usize = 128;
 
 /// Returns each source with the range of its chunks: the number of the first chunk, and the number after the last
@@ -35,8 +35,8 @@ pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     ranges
 }
 
-/// Returns the orbits of nodes, or `None` unless there are many GPUs and every GPU sends the same number of chunks to
-/// all other GPUs.
+/// Returns the orbits of nodes under the declared symmetries, if there are more than [`MOST_SINGLES`] GPUs and the
+/// demand is the same for every GPU; otherwise `None`.
 fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     let gpus = task.network.gpus().len();
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
@@ -103,8 +103,8 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets.sets
 }
 
-/// Adds each group, unions of a few groups, and halves of many groups, each with and without the switches that belong
-/// to no group.
+/// Adds every union of groups if there are at most [`MOST_UNIONS`] groups; otherwise each group, and one set with the
+/// first half of the groups. Adds each set without and with the switches that belong to no group.
 fn groups(network: &LinkNetwork, sets: &mut SetList) {
     let groups = network.group_count();
     let masks: Vec<u64> = if groups <= MOST_UNIONS {

@@ -15,10 +15,9 @@ pub(super) fn covers(result: &CollectiveResult) -> String {
     crate::plan::covers(time.epoch_us, time.discipline, time.pieces_per_chunk, result.claims.bounds.len() > 1)
 }
 
-/// Returns `true` if `said` is a text that states which plans a bound in epochs covers. The bound may be for other
-/// plans than those with the epochs of this plan: it may be for parts of chunks, because such a bound also holds for
-/// whole chunks, or for epochs of another length in which a schedule ends at the same time. Such bounds are not
-/// recomputed here.
+/// Returns `true` if `said` is a text that states which plans a bound in epochs covers. Their epochs may have another
+/// length than the epochs of this plan, and they may send parts of chunks, because a bound for parts also holds for
+/// whole chunks. Bounds for such other plans are not recomputed here.
 pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     let in_parts = result.claims.bounds.len() > 1;
     let lengths = said.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse::<f64>().ok());
@@ -301,7 +300,8 @@ fn starts(link: &CheckedLink, end: u64, less: u64) -> u64 {
     end.saturating_sub(less).div_ceil(u64::from(link.window)).saturating_mul(link.limit as u64)
 }
 
-/// Returns the smallest finish at which the capacity that `room` returns is at least `needed`.
+/// Returns the smallest finish for which `room` returns a capacity of at least `needed`; 0 if the capacity never
+/// suffices.
 fn first_with_room(needed: u64, room: impl Fn(u64) -> u64) -> u64 {
     let (mut low, mut high) = (0u64, 1u64);
     while room(high) < needed {

@@ -26,7 +26,7 @@ pub struct CompactDemand<'a> {
     pub each: bool,
     /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
-    /// Maximum number of bytes that a GPU may hold at a time although it is not a destination; no limit if missing.
+    /// Maximum number of bytes for other destinations that a GPU may hold at a time; no limit if missing.
     pub most_held_bytes: Option<f64>,
 }
 
@@ -121,7 +121,7 @@ struct Checker<'c> {
     each: bool,
     /// Fraction of an epoch up to which a latency is ignored.
     alpha_threshold: f64,
-    /// Maximum number of bytes that a GPU may hold at a time although it is not a destination.
+    /// Maximum number of bytes for other destinations that a GPU may hold at a time.
     most_held_bytes: Option<f64>,
     /// For each orbit of GPUs, the changes of the amount of data that GPUs hold without being destinations of the data;
     /// each change is an epoch and a number of bytes.

@@ -55,8 +55,8 @@ struct PartTime {
     enters: bool,
 }
 
-/// Returns the part whose links need the most time; `part` gives, for each node, the number of its part, which is below
-/// `count`.
+/// Returns the part whose links need the most time; `part` gives the number of the part of each node (below `count`),
+/// or `None` for a node outside all parts.
 fn least(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,

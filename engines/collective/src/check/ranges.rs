@@ -84,7 +84,8 @@ pub(super) fn remark(scenario: &CollectiveScenario, result: &CollectiveResult) -
     ))
 }
 
-/// Checks that a range of sizes begins where its schedule becomes faster than the schedule of the previous range.
+/// Checks that a range of sizes begins where its schedule becomes faster than the schedule of the previous range or, if
+/// either schedule consists of trees in compact form, after the geometric mean of the neighbouring listed sizes.
 fn takes_over(
     scenario: &CollectiveScenario,
     at: usize,

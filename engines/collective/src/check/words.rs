@@ -68,8 +68,8 @@ fn is_path(
     proof.pairs().any(|(source, dest)| is_named(source, dest) && long_enough(source, dest))
 }
 
-/// Returns the name of a set of nodes: its groups if the set consists of whole groups, "all but" one GPU, or a list of
-/// the nodes.
+/// Returns the name of a set of nodes: its only GPU, "all but" the only GPU that it lacks, its groups if it has exactly
+/// the GPUs of these groups, or otherwise a list of its first nodes.
 pub(super) fn set_name(scenario: &CollectiveScenario, inside: &[u32]) -> String {
     let nodes = &scenario.topology.nodes;
     let name = |node: u32| nodes.get(node as usize).map_or("", |node| node.name.as_str());

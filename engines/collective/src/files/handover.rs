@@ -55,8 +55,9 @@ const USUAL_POD_GBYTE_PER_S: f64 = 450.0;
 const POD_ALPHA_US: f64 = 0.35;
 /// Assumed buffer of the collective, bytes.
 const USUAL_BYTES: f64 = 1e9;
-/// Number of chunks of the pair with the most bytes. For every other pair, the number of chunks is rounded, so the
-/// error is at most half a chunk, which is 2 % of the bytes of the largest pair.
+/// Number of chunks of the pair with the most bytes. For every other pair with data, the number of chunks is rounded,
+/// but is at least 1. The error is at most half a chunk (2 % of the bytes of the largest pair); for pairs with less
+/// than half a chunk, it is below one chunk.
 const MOST_CHUNKS: f64 = 24.0;
 
 /// Returns the parameters of the conversion.
@@ -243,7 +244,7 @@ fn all_gather(sources: Sources<'_>, notes: &mut Vec<String>) -> Demand {
 }
 
 /// Returns the bytes between GPUs by their position among the GPUs; `None` if the matrix names a node that is not a
-/// GPU.
+/// GPU, or has no bytes.
 fn placed(topology: &Topology, traffic: &TrafficMatrix) -> Option<Vec<Vec<f64>>> {
     let ranks: BTreeMap<&str, usize> = topology
         .gpus()

@@ -204,7 +204,7 @@ pub(crate) fn import_plan(
     schedule::played(scenario, &read.value, strict)
 }
 
-/// Refuses the file if something had to be assumed.
+/// With `strict`, refuses the file if something had to be assumed.
 fn refuse_assumed<T>(made: &Imported<T>, strict: bool) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for assumed in made.assumed.iter().filter(|_| strict) {

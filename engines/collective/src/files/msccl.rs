@@ -160,8 +160,8 @@ impl Programs {
     }
 }
 
-/// Returns the minimum number of channels with which no rank has more thread blocks on one channel than executors
-/// support.
+/// Returns the minimum number of channels, up to [`MOST_CHANNELS`], with which no rank has more thread blocks on one
+/// channel than executors support.
 fn channels(transfers: &[Transfer]) -> u32 {
     let mut pairs: Vec<(u32, u32)> = transfers.iter().map(|one| (one.from, one.to)).collect();
     pairs.sort_unstable();

@@ -234,8 +234,8 @@ pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
     }
 }
 
-/// Returns a sentence on the pair of groups (of nodes, if there is one group) for which one more circuit would help
-/// most.
+/// Returns a sentence on the pair of groups (of nodes, if no data crosses between groups) for which one more circuit
+/// would help most.
 pub(super) fn advice(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

@@ -22,7 +22,7 @@ const NAMES: f64 = 150.0;
 const ROW: f64 = 12.0;
 /// Maximum number of links in the picture.
 const MOST_LINKS: usize = 64;
-/// Maximum gap between two transmissions that are drawn as one interval.
+/// Two transmissions are drawn as one interval if the gap between them is narrower than this, in units of the picture.
 const GAP: f64 = 0.4;
 /// Number of marks on the time axis.
 const MARKS: u32 = 8;

@@ -139,8 +139,8 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     floor
 }
 
-/// Returns sets of nodes: unions of groups if there are at most six groups, else each group and its complement.
-/// Switches without a group are outside each union or group, and inside each complement.
+/// Returns sets of nodes, each without and with the nodes that belong to no group: every union of groups except the
+/// union of all if there are two to six groups; for more groups, one group of each orbit, and its complement.
 fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
     let groups = network.group_count();
     let has = |node: usize, chosen: &dyn Fn(u32) -> bool| network.nodes()[node].group.map(chosen);
@@ -179,8 +179,10 @@ fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
     sets
 }
 
-/// Adds the cuts of one node set: for each target, or for all targets together, and for each number of the farthest
-/// sources.
+/// Adds the cuts of one node set. If data may be copied, each cut has one destination: `target`, or one of the farthest
+/// destinations outside the set; otherwise, a cut has all destinations outside the set. For each choice of
+/// destinations, the first cut counts only the sources farthest from the links of the cut, and each further cut adds
+/// the next farthest sources.
 fn cuts_of(
     question: &LatencyQuestion<'_>,
     inside: &[bool],

@@ -38,8 +38,9 @@ pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64
 /// Part number of nodes outside all parts.
 const OUTSIDE: i32 = -1;
 
-/// Returns two partitions of the ranks, as the part number of each node: into single GPUs, and into groups. Returns no
-/// partition if some GPU is not a rank, because such a GPU could reduce data on the way.
+/// Returns the partition of the ranks into single GPUs and, if every GPU is in one of at least two groups, the
+/// partition into groups. A partition is a list with the part number of each node. If some GPU is not a rank, returns
+/// an empty list, because such a GPU could reduce data on the way.
 fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
     if ranks.len() != network.gpus().len() {
         return Vec::new();

@@ -234,7 +234,8 @@ impl<'t> FloorSearch<'t> {
         Some(sets)
     }
 
-    /// Returns all sets of nodes of a small network; none for larger networks.
+    /// Returns all sets of nodes of a small network, except the empty set and the set of all nodes; returns an empty
+    /// list for larger networks.
     fn subsets(&self) -> Vec<Vec<u32>> {
         let nodes = self.network.node_count() as u32;
         if nodes as usize > MOST_SUBSETS {

@@ -197,8 +197,8 @@ pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, prov
     }
 }
 
-/// Returns the symmetries of a task: the declared ones, or those that a search finds; only the identity if symmetries
-/// are disabled.
+/// Returns the largest group of symmetries that a search finds for a task; only the identity if symmetries are
+/// disabled.
 pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool) -> Folding {
     if !wanted {
         return Folding::none(&task.network, &task.chunks);

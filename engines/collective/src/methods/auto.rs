@@ -49,8 +49,9 @@ const FINER: [f64; 3] = [4.0, 16.0, 64.0];
 /// Relative difference below which two epoch lengths count as equal.
 const SAME: f64 = 1e-9;
 
-/// Returns the epoch lengths to try, µs: the epoch length of the scenario and, unless the scenario sets its epochs, the
-/// times for which one chunk occupies the slowest link and the fastest link, and the geometric mean of both times.
+/// Returns the epoch lengths to try, µs: the epoch length of the scenario and, with `others` and unless the scenario
+/// sets its epochs, the times for which one chunk occupies the slowest link and the fastest link, and the geometric
+/// mean of both times.
 pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
     let network = LinkNetwork::in_order(scenario)?;
     let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);

@@ -24,7 +24,7 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problems;
 
-/// Maximum relative excess over the best time of a size with which a schedule may be used for this size; the tolerance
+/// A schedule may serve a size if its time exceeds the best time of this size by at most this fraction. This tolerance
 /// reduces the number of schedules.
 const CLOSE: f64 = 0.01;
 /// Relative tolerance for the rounding of times.

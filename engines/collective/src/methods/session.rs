@@ -109,8 +109,8 @@ impl EpochSession {
         self.tasks.tasks.iter().map(|task| task.chunks.len()).sum()
     }
 
-    /// Reports a schedule for each task: its sends, or the compact form if there are many sends. Omits a schedule that
-    /// is too large to be read again.
+    /// Reports a plan with a schedule for each task: its sends or, for a symmetric AllToAll with many sends, the
+    /// compact form. Omits a schedule that is too large to be read again.
     pub(super) fn offer(
         &self,
         schedules: Vec<EpochSchedule>,
@@ -196,7 +196,7 @@ impl EpochSession {
         Ok(schedule)
     }
 
-    /// Refuses schedules on fixed paths that do not fit the buffers.
+    /// Refuses schedules in which a GPU holds more chunks for other GPUs than the buffer limit of the scenario allows.
     fn fits_buffers(&self, schedules: &[EpochSchedule]) -> Result<(), MethodError> {
         let Some(limit) = self.scenario.buffer_limit_chunks else { return Ok(()) };
         let held =

@@ -126,7 +126,8 @@ pub(super) fn offer(
     Ok(())
 }
 
-/// Reports the floor as a bound, and returns the outcome of the run: the plan is optimal if its finish meets the floor.
+/// Reports the floor as a bound, unless the finish is below the floor, and returns the outcome of the run: the plan is
+/// optimal if its finish equals the floor.
 pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collective>) -> Outcome {
     if finish_us < floor_us * (1.0 - AT_FLOOR) {
         let why = "hops out of cut-through switches add no transmission time, so the finish can be below \
@@ -199,8 +200,8 @@ impl ScheduleForm {
     }
 }
 
-/// Returns the schedule of a plan for a buffer size: as sends if their number is at most the limit, else in compact
-/// form.
+/// Returns the schedule of a plan for a buffer size: as sends if whole pieces are sent, `most_sends` sends suffice and
+/// the file can be read again; else in compact form.
 pub(super) fn schedule(
     sized: &CollectiveScenario,
     parts: &TreeParts<'_>,

@@ -10,7 +10,7 @@ use lightbay_core::report::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of links in the grid.
+/// Maximum number of links in the grid.
 const MOST_LINKS: usize = 256;
 /// Maximum number of columns in the grid; with more epochs, several epochs share a column.
 const MOST_COLUMNS: u32 = 256;
@@ -224,12 +224,12 @@ fn lanes(
     }
 }
 
-/// Returns the unit in which a time is shown.
+/// Returns the unit in which a time is shown: milliseconds from 10 ms, otherwise microseconds.
 fn unit_of(time_us: f64) -> Unit {
     if time_us < 1e4 { Unit::MICROSECONDS } else { Unit::MILLISECONDS }
 }
 
-/// Formats bytes as megabytes with three digits or more.
+/// Formats bytes as megabytes: without decimals from 100 MB, with one decimal from 1 MB, with three decimals below.
 fn megabytes(bytes: f64) -> String {
     match bytes / 1e6 {
         large if large >= 100.0 => format!("{large:.0}"),

@@ -1,4 +1,5 @@
-//! Bandwidth by buffer size: floor, trees and baselines from 1 KB to 1 GB.
+//! Bandwidth by buffer size: floor, trees and baselines for the sizes that the scenario lists, by default from 1 KB to
+//! 1 GB.
 
 use super::ExplainedPlan;
 use crate::floors::proof::floors_of_sizes;

@@ -342,8 +342,8 @@ impl CollectiveScenario {
         }
     }
 
-    /// Replaces the network by another member of a family. Refuses if links were changed by hand, because the changes
-    /// would be lost.
+    /// Replaces the network by another member of a family. Refuses if single links were changed or have failed, because
+    /// the rebuilt network would lose these changes.
     fn rebuild(&mut self, knob: &str, family: NetworkFamily) -> Result<(), Problem> {
         let model = self.topology.switch_model;
         if let Some(before) = &self.family {

@@ -162,7 +162,7 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
     true
 }
 
-/// Returns all GPUs of the task in the order of a nearest-neighbour tour.
+/// Returns the GPUs that have or need a chunk, in the order of a nearest-neighbour tour.
 fn ring(task: &CollectiveTask) -> Vec<u32> {
     let mut part: Vec<u32> = participants(task);
     let Some(first) = part.first().copied() else { return part };

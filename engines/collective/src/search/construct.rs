@@ -40,8 +40,8 @@ pub struct ConstructLimits {
     pub seed: u64,
 }
 
-/// Rules for demands through copying switches. The high prices of links, 16 and 256, keep trees away from scarce links
-/// between chassis; the other rules fit networks without such links.
+/// Rules for chunks with several destinations on networks with copying switches. The high prices of links, 16 and 256,
+/// keep trees away from scarce links between chassis; the other rules fit networks without such links.
 const COPYING: [PlacementRule; 6] = [
     PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0, noise: 0.0, slow_first: 0.0 },
     PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0, noise: 0.0, slow_first: 0.0 },
@@ -50,7 +50,7 @@ const COPYING: [PlacementRule; 6] = [
     PlacementRule { fan_out: FanOut::Opportunistic, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rules for all other demands: without and with a price of links.
+/// Rules for all other tasks: without a price of links, with a price, and [`SLOW_FIRST`].
 const PLAIN: [PlacementRule; 3] = [
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 0.0 },
     PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },

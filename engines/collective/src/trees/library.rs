@@ -57,9 +57,10 @@ const MOST_WHOLE: u64 = 512;
 /// Relative distance to the floor at which a matching is accepted; on direct networks, list schedules do not come as
 /// close.
 pub(super) const CLOSE: f64 = 1e-3;
-/// Relative distance to the floor at which a matching is accepted if the trees would take minutes.
+/// Relative distance to the floor at which a matching is accepted if the LP model for the shares of the trees is large.
 const NEAR: f64 = 5e-3;
-/// Number of roots times classes of links above which the shares of the trees take seconds.
+/// Number of roots times number of classes of links above which the LP model for the shares of the trees counts as
+/// large: solving it takes seconds or more.
 const COSTLY: usize = 4_000;
 
 /// Limits of the search for a schedule. The limits are counts, not times, so that results are the same on any machine.

@@ -220,8 +220,8 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
     }
 }
 
-/// Returns the number of ranks whose traces contain the collective. The collective must be the same in each of these
-/// traces.
+/// Returns the number of ranks whose traces contain collectives of the group of `wanted`. In each of these traces, the
+/// collective that follows `before` other collectives of the group must agree with `wanted`.
 fn members(
     traces: &[Vec<TracedCollective>],
     inputs: &[Input],

@@ -218,7 +218,7 @@ impl CopyProgram<'_> {
         }
     }
 
-    /// Adds rows by which every destination has its chunks at the end.
+    /// Requires that every destination has its chunks at the end.
     fn demand(&mut self, at: usize, beginning: &CopyBeginning) {
         let chunk = self.folding.chunks[at];
         for dest in self.task.chunks.dests(chunk as usize) {

@@ -1,7 +1,8 @@
 //! The number of epochs to test next (docs/methods/collective.md, section 10).
 
-/// Difference of known finish and bound above which the middle is tested. For smaller differences, testing one number
-/// after the other needs fewer problems for most schedules, and models with few epochs are small.
+/// If the known finish exceeds the smallest number that is still to be tested by more than this, the number in the
+/// middle is tested. For smaller differences, testing one number after the other needs fewer problems for most
+/// schedules, and models with few epochs are small.
 const BISECT_ABOVE: u32 = 8;
 
 /// Numbers of epochs between a bound and a known finish.

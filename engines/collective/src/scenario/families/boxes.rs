@@ -182,7 +182,7 @@ pub(super) fn amd(chassis: u32) -> Topology {
     builder.finish(format!("amd_{chassis}"), SwitchHop::CutThrough, generators, notes)
 }
 
-/// Builds chassis of 16 dies, with every die connected to one fabric switch.
+/// Builds chassis of 16 dies; if there are several chassis, every die is connected to one fabric switch.
 pub(super) fn mi250(chassis: u32) -> Topology {
     let mut builder = Builder::new();
     dies(&mut builder, chassis);

@@ -46,8 +46,8 @@ fn boxes_of_gpus(builder: &mut Builder, boxes: u32, gbyte_per_s: f64, alpha_us: 
     }
 }
 
-/// Builds A100 boxes: every GPU has a NIC; one fabric switch serves the GPUs with even numbers, another fabric switch
-/// those with odd numbers.
+/// Builds A100 boxes. If there are several boxes, every GPU has a NIC; one fabric switch serves the GPUs with even
+/// numbers, another one the GPUs with odd numbers.
 pub(super) fn a100(boxes: u32) -> Topology {
     let mut builder = Builder::new();
     boxes_of_gpus(&mut builder, boxes, 300.0, 0.35);
@@ -86,7 +86,7 @@ pub(super) fn a100(boxes: u32) -> Topology {
     builder.finish(format!("a100_{boxes}x{BOX}"), SwitchHop::StoreAndForward, generators, notes)
 }
 
-/// Builds boxes whose GPUs with the same position share a rail switch.
+/// Builds boxes; if there are several boxes, the GPUs with the same position in their box share a rail switch.
 pub(crate) fn rails(boxes: u32, machine: RailBoxes) -> Topology {
     let mut builder = Builder::new();
     boxes_of_gpus(&mut builder, boxes, machine.nvswitch_gbyte_per_s, machine.nvswitch_alpha_us);

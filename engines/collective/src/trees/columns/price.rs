@@ -66,7 +66,7 @@ impl Pricing<'_> {
         links + self.latency_cost(tree)
     }
 
-    /// Returns the latencies of a tree: the sum over all GPUs, and the maximum.
+    /// Returns the price of the latencies of a tree: of their sum over all GPUs, plus the price of the largest latency.
     pub fn latency_cost(&self, tree: &Tree) -> f64 {
         if self.per_us == 0.0 && self.per_depth_us == 0.0 {
             return 0.0;

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 /// The effort allows at least this number of schedules with the largest number of pieces, however large the network is.
 const LEAST_RUNS: u64 = 12;
 
-/// Product of two numbers: a number of pieces, and the number of combinations that are tried with this number of
-/// pieces. The time to make one schedule is proportional to its number of pieces, so all schedules with one number of
-/// pieces together take about the same time as all schedules with another number.
+/// For more than 16 pieces, the number of combinations that are tried is this number divided by the number of pieces,
+/// but at least 3. The time to make one schedule is proportional to its number of pieces, so the schedules for each
+/// number of pieces together take about the same time.
 const RUNS_BY_PIECES: usize = 640;
 
 /// Relative distance to the bound at which the search for list schedules ends; smaller distances are not visible in a

@@ -41,9 +41,9 @@ impl TreeLibrary<'_> {
         }))
     }
 
-    /// Returns the best matching among numbers of pieces up to `most`, each twice the previous number: with more
-    /// pieces, the links are busy earlier; with fewer, rounding latencies up to epochs costs less. `None` if no
-    /// matching was found.
+    /// Returns the best matching among numbers of pieces up to `most`, each (except `most`) at least twice the previous
+    /// number: with more pieces, the links are busy earlier; with fewer, rounding latencies up to epochs costs less.
+    /// `None` if no matching was found.
     pub(super) fn plan_matched<W: Watch>(
         &self,
         shard_bytes: f64,

@@ -229,8 +229,8 @@ impl TacclNetwork<'_> {
         Ok(())
     }
 
-    /// Returns the pairs of senders and receivers by connected component: pairs of a component share GPUs or NICs,
-    /// directly or through other pairs of the component.
+    /// Returns the pairs of senders and receivers by connected component: pairs of a component share a sending or a
+    /// receiving NIC, directly or through other pairs of the component.
     fn parts(&self, pairs: &BTreeSet<(u32, u32)>) -> Vec<BTreeSet<(u32, u32)>> {
         let cards = |pair: &(u32, u32)| [self.card(pair.0), self.card(pair.1)];
         let mut parts: Vec<BTreeSet<(u32, u32)>> = Vec::new();
@@ -248,8 +248,8 @@ impl TacclNetwork<'_> {
         parts
     }
 
-    /// Connects the senders and receivers of a component to one common switch; GPUs that share a NIC are connected to a
-    /// switch for this NIC first. Half of the latency is on each side of the common switch.
+    /// Connects the senders and receivers of a component to one common switch; GPUs that share a NIC are connected to
+    /// it through a switch for this NIC. Half of the latency is on each side of the common switch.
     fn fabric(&mut self, pairs: &BTreeSet<(u32, u32)>) {
         let given = self.given;
         let (cost, half_us) = (given.remote_invbw_us_per_mb, given.remote_alpha_us / 2.0);
