@@ -129,7 +129,7 @@ impl Kind for Crossconnect {
 
 /// Converts a plan to another scenario with the same number of pods. An order of phases stays as it is. Circuits keep
 /// their switches and ports if they fit the other scenario and belong to its target; the remaining target circuits are
-/// placed around them.
+/// placed around them. If the other scenario gives its circuits port by port, the result has these circuits.
 fn carry(
     result: &CrossconnectResult,
     from: &CrossconnectScenario,

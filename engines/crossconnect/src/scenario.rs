@@ -342,8 +342,8 @@ impl CrossconnectScenario {
             .flat_map(|ocs| ocs.cross_connects.iter().map(move |&circuit| (ocs.ocs_id, circuit)))
     }
 
-    /// Returns `true` if every pod has the same number of ports on all switches: the condition under which halving
-    /// cannot fail.
+    /// Returns `true` if no port has failed and every pod has the same numbers of A and of B ports on all switches: the
+    /// condition under which halving cannot fail.
     pub fn is_uniform(&self) -> bool {
         let even = |row: &Vec<u32>| row.windows(2).all(|pair| pair[0] == pair[1]);
         self.failed_ports.is_empty() && self.ports_a.iter().all(even) && self.ports_b.iter().all(even)

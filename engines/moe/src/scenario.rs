@@ -190,8 +190,8 @@ impl fmt::Display for NoPackets {
 }
 
 impl MoeRegion {
-    /// Creates a region with the NICs assigned as in the paper: half of the NICs belong to each NUMA node, and
-    /// packet-switched NICs are taken alternately from the end of each node.
+    /// Creates a region with the NICs assigned as in the paper: the first half of the NICs, rounded up, belongs to NUMA
+    /// node 0, the rest to node 1; packet-switched NICs are taken alternately from the end of each node.
     pub fn usual(servers: u32, nics: u32, optical: u32) -> Self {
         let mut region = Self {
             servers,
@@ -237,12 +237,12 @@ impl MoeRegion {
         self.ocs_nics = (0..self.nics_per_server).filter(|nic| !eps.contains(nic)).collect();
     }
 
-    /// Returns the rate of all packet-switched NICs of a server together, Gb/s.
+    /// Returns the rate of all packet-switched NICs of a server together, failed NICs included, Gb/s.
     pub fn eps_gbps(&self) -> f64 {
         self.eps_total_gbps.unwrap_or(self.eps_nics.len() as f64 * self.link_gbps)
     }
 
-    /// Returns the reason why packet switches carry nothing; `None` if they can carry bytes.
+    /// Returns the reason why packet switches carry nothing even without failures; `None` if they can carry bytes.
     pub fn no_packets(&self) -> Option<NoPackets> {
         if self.eps_nics.is_empty() {
             Some(NoPackets::Nics(self.ocs_nics.len() as u32))
@@ -286,8 +286,8 @@ impl MoeScenario {
         self.cluster.servers / self.region.servers.max(1)
     }
 
-    /// Sets the number of servers that the model needs, if its GPUs fill whole servers, and raises the number of
-    /// servers of the cluster to the next whole number of replicas of the model.
+    /// Sets the number of servers of the region to the number that the GPUs of an expert-parallel group need, and
+    /// raises the number of servers of the cluster to the next whole number of replicas of the model.
     pub fn fit_region(&mut self) {
         let shape = self.shape();
         let gpus = u64::from(shape.ep) * u64::from(shape.tp);

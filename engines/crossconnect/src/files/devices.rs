@@ -142,7 +142,7 @@ pub fn side_ports(scenario: &CrossconnectScenario, side: Side, ocs: u32) -> u64 
     (0..scenario.pods as usize).map(|pod| u64::from(scenario.ports(side, pod, ocs as usize))).sum()
 }
 
-/// Returns the number of a port on the panel of a switch, from 1.
+/// Returns the number of a port on the panel of a switch, from 1; 0 if the panel does not list the port.
 pub fn panel_number(scenario: &CrossconnectScenario, ocs: u32, end: StrayEnd) -> u32 {
     if let Some(panel) = scenario.panel(ocs) {
         let wanted = Some((end.side, end.pod, end.port_index));
@@ -246,8 +246,8 @@ impl Device {
         if behind { self.a_ports + at } else { at }
     }
 
-    /// Returns the numbers of a port as ingress and as egress port. The port is given by its side and its panel number,
-    /// from 1.
+    /// Returns the numbers of a port as ingress and as egress port; `None` for a direction that the port does not have.
+    /// The port is given by its side and its panel number, from 1.
     pub const fn numbers_of(&self, side: Side, panel: u32) -> (Option<u64>, Option<u64>) {
         let at = self.position(side, panel);
         let (ingress, egress) = (self.ingress, self.egress);

@@ -224,8 +224,8 @@ fn is_keyed_by_ingress(format: &str) -> bool {
 /// Returns the files that a format writes for a plan.
 ///
 /// # Errors
-/// Parameters that contradict the scenario, a plan that changes nothing, or an order of phases, which changes no
-/// switch.
+/// An unknown format, parameters that contradict the scenario, an order of phases, which changes no switch, or a plan
+/// that changes nothing (unless the whole state is requested or stray connections must be deleted).
 pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
     let all = formats();
     let Some(known) = all.iter().find(|known| known.name == format) else {

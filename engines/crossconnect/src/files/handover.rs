@@ -29,7 +29,8 @@ pub struct SwitchHall {
 
 impl SwitchHall {
     /// Returns two-sided switches for the pods of a matrix: the largest number of switches, up to 16, with which every
-    /// pod has the same number of ports on each switch.
+    /// pod has equal numbers of ports on all switches and sides. If this holds for no number, the number is half of the
+    /// fewest ports that a pod has, from 1 to 16.
     pub fn suited(matrix: &CircuitMatrix) -> Self {
         let divisor = matrix.ports_per_pod.iter().copied().filter(|&ports| ports > 0).fold(0, gcd);
         let even = (1..=USUAL_OCS).rev().find(|ocs| divisor > 0 && divisor % (2 * ocs) == 0);
@@ -376,7 +377,8 @@ pub fn return_to(handed: Handed, from: &CrossconnectScenario, changes: &Changes)
     Ok(Handed { scenario, notes })
 }
 
-/// Replaces the evenly spread ports by the switches, ports and panels of `from`.
+/// Replaces the evenly spread ports by the switches, ports and panels of `from`; if the target circuits are given port
+/// by port, the ports must be equal, and only the panels are replaced.
 fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
     if scenario.pods != from.pods {
         let message = format!("is for {} pods, but {} are planned", from.pods, scenario.pods);

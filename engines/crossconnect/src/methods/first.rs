@@ -10,7 +10,8 @@ use lightbay_core::problem::{Problem, Problems};
 use std::sync::Arc;
 
 /// Returns the first solution of a search: the hot start, or the better solution of halving and repair. Returns `None`,
-/// with a note, if ports have no sides or if both methods found no solution because ports differ between switches.
+/// with a note, if ports have no sides, if the ports allow no orientation, or if both methods found no solution because
+/// ports differ between switches.
 pub(super) fn start(
     session: &Arc<TaskSession>,
     joint: bool,

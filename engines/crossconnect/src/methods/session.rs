@@ -163,8 +163,8 @@ impl TaskSession {
     }
 
     /// Returns the solutions that halving and repair find with the orientation of step O, best first. If port counts
-    /// differ between switches, neither method is guaranteed to find a solution; the list is then empty, and a note
-    /// says so.
+    /// differ between switches, a method may find no solution, which a note states; the list is empty if neither method
+    /// finds one.
     pub(super) fn starts(
         self: &Arc<Self>,
         oriented: &[Cell],

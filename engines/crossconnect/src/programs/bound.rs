@@ -43,7 +43,7 @@ pub fn whole(bound: f64) -> u64 {
 }
 
 /// Bounds the removed circuits of all plans from below. `plan` is a solution of the task; the function calls `found`
-/// with every better bound and stops when the plan meets it.
+/// with every better bound, stops when the plan meets the bound, and returns the best bound.
 ///
 /// # Errors
 /// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.

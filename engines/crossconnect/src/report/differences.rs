@@ -8,7 +8,8 @@ use lightbay_core::report::differences::{CountPair, Differences};
 /// Maximum number of switches that are compared.
 const SWITCHES: usize = 12;
 
-/// Returns the removals of two plans by switch; empty unless both plans change the same number of switches.
+/// Returns the removals of two plans by switch; empty unless both plans change circuits and have equal numbers of
+/// switches.
 pub(crate) fn of(a: &Plan<Crossconnect>, b: &Plan<Crossconnect>) -> Differences {
     let removed = |plan: &Plan<Crossconnect>| plan.result.changes().map(removed);
     let counts = removed(a).zip(removed(b)).and_then(|(a, b)| counts(&a, &b));

@@ -58,7 +58,8 @@ pub(super) fn section(
     Ok(words::port_legend(scenario, id).into_iter().chain(entries).fold(section, Section::remark))
 }
 
-/// Returns a phrase such as `OCS 6   keep 6  add 10  remove 10  lost 1`.
+/// Returns a phrase such as `OCS 6  keep 6 +10 −10 !1`: kept, added and removed circuits, and removals that failed
+/// ports force.
 fn answer(id: u32, switch: &Switch) -> Phrase {
     let phrase = Phrase::new()
         .answer(format!("OCS {id}"))

@@ -2,13 +2,13 @@
 //!
 //! A batch removes circuits, then adds circuits on ports that are free after the removals, so no addition uses a busy
 //! port. Without limits, one batch makes all changes, unless this batch would cut off a pair of pods or remove more
-//! than half of a pod's circuits; the change is then split into several batches if this avoids the loss for at least
-//! one of these pods or pairs. With limits on dark circuits, the changes form components: chains and rings in which a
-//! removal frees a port for an addition, which needs another removal. A component that is made in one batch leaves no
-//! dark circuit behind, so whole components are packed first, the largest first. A component that is too large for any
-//! batch is cut: moves that make one more addition possible are made one by one as far as the limits allow, and the
-//! rest follows in the next batches. If no move respects the limits, the move with the smallest violation is made and
-//! counted.
+//! than half of a pod's circuits. Such a change is split into several batches if this avoids the loss for at least one
+//! of these pods or pairs, except a very large change and a change within an iteration. With limits on dark circuits,
+//! the changes form components: chains and rings in which a removal frees a port for an addition, which needs another
+//! removal. A component that is made in one batch leaves no dark circuit behind, so whole components are packed first,
+//! the largest first. A component that is too large for any batch is cut: moves that make one more addition possible
+//! are made one by one as far as the limits allow, and the rest follows in the next batches. If no move respects the
+//! limits, the move with the smallest violation is made and counted.
 
 use crate::plan::{Action, Batch, Entry, EntryRef};
 use crate::rollout::ports::Wired;
@@ -44,8 +44,8 @@ pub struct Schedule {
     pub least_pair_share: f64,
 }
 
-/// Returns the changes in batches: in one batch if no limits are set and no pod or pair of pods loses too many
-/// circuits, otherwise in several.
+/// Returns the changes in batches. If no limits are set, several batches are made only if fewer pods and pairs of pods
+/// then lose too many circuits than in one batch.
 pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     let work = ChangeComponents::of(scenario, wired);
     let traffic = Traffic::of(scenario, wired);

@@ -22,7 +22,8 @@ const NAMED: usize = 6;
 /// A pair of pods, the smaller first.
 pub type Pair = (u32, u32);
 
-/// Returns all remarks on a plan as one text; `None` if there are none.
+/// Returns the remarks on unmet target circuits, on pairs of pods that a batch cuts off and on exceeded limits as one
+/// text; `None` if there are none.
 pub fn of(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -104,8 +105,8 @@ pub fn strays(scenario: &CrossconnectScenario) -> Option<String> {
     })
 }
 
-/// Returns the pairs of pods that have circuits before and after the change but none during a batch, for each batch;
-/// batches count from 0.
+/// For each batch that cuts off pairs of pods, returns the number of the batch, from 0, and these pairs: they have
+/// circuits before and after the change, but none during the batch.
 pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usize, Vec<Pair>)> {
     // Circuits at failed ports carry nothing, so removing them cuts off no pair.
     let dead = dead_removals(scenario, changes);

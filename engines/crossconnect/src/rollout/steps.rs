@@ -44,7 +44,8 @@ impl Step {
         [Action::Remove, Action::Add].map(|action| entries().filter(|entry| entry.action == action).count())
     }
 
-    /// Returns the pod that keeps the smallest fraction of its circuits; `None` if the step changes no pod.
+    /// Returns the pod that keeps the smallest fraction of its circuits; `None` if no pod loses a circuit during the
+    /// step.
     pub fn worst_pod(&self) -> Option<(u32, LiveAround)> {
         let least = self.pods.iter().min_by(|a, b| a.1.share().total_cmp(&b.1.share()));
         least.map(|(pod, live)| (*pod, *live)).filter(|(_, live)| live.during < live.before)

@@ -118,7 +118,7 @@ fn example() -> CrossconnectScenario {
 }
 
 /// Creates a random instance: one A and one B port per pod and switch, a permutation without fixed points installed on
-/// every switch, and a new topology of the same degrees.
+/// every switch, and a target topology of the same degrees that differs from the installed one as the family states.
 pub fn random(pods: usize, ocs_count: usize, family: Family) -> CrossconnectScenario {
     let streams = Streams::new(family.instance_seed);
     let old = decomposition(pods, ocs_count, &mut streams.stream(0));

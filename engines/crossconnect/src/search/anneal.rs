@@ -86,8 +86,8 @@ impl AnnealChain {
     }
 }
 
-/// Anneals from solutions of the task (best first) until all rounds are over or a plan meets `bound`. Calls `found`
-/// with every better plan and its removals; the value that `found` returns replaces the bound.
+/// Anneals from a solution of the task until all rounds are over or a plan meets `bound`; returns the best plan. Calls
+/// `found` with every better plan and its removals; the value that `found` returns replaces the bound.
 ///
 /// # Errors
 /// The error of the watch or of `found`.

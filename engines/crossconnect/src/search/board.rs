@@ -172,8 +172,8 @@ impl<'t> Board<'t> {
         slot.iter().filter(|&&circuit| self.ends[circuit as usize][B] == b).count() as u32
     }
 
-    /// Returns `true` if the pair of a circuit has more circuits on its switch than are installed; moving the circuit
-    /// away then costs nothing.
+    /// Returns `true` if the circuit is not placed, or if its pair has more circuits on its switch than are installed;
+    /// moving the circuit away then costs nothing.
     pub fn is_extra(&self, circuit: u32) -> bool {
         let ([a, b], at) = (self.ends[circuit as usize], self.at[circuit as usize]);
         at == NOWHERE || self.present(at, a, b) > self.installed(at, a, b)

@@ -310,7 +310,7 @@ fn children(
 }
 
 /// Returns how many circuits two parts remove if they carry the given circuits. A part of two switches is first split
-/// into single switches, so that its removals are counted switch by switch.
+/// into single switches, so that its removals are counted switch by switch; `u64::MAX` if this split is impossible.
 fn lost(
     task: &Task,
     halves: [(&Part<'_>, &Vec<Cell>); 2],

@@ -144,7 +144,7 @@ pub fn anyhow(
 }
 
 /// Adapts an assignment to the task: circuits that are part of the demand and have ports stay, and missing circuits are
-/// inserted around them. `None` if the repair fails.
+/// inserted around them. `None` if this fails, or if the assignment does not fit a task whose ports have no sides.
 ///
 /// # Errors
 /// If the run must stop.

@@ -40,7 +40,8 @@ pub(super) fn covered(envelope: &RegionEnvelope<'_>) -> &'static str {
     if is_program && envelope.method == PROVING { ON_STRICT_CIRCUITS } else { ON_CIRCUITS }
 }
 
-/// Returns `true` if the method can prove a bound above the bound that treats all NICs of a server as one.
+/// Returns `true` if the method can prove a bound for this plan above the bound that treats all NICs of a server as
+/// one; the plan must keep its experts in blocks.
 pub(super) fn proves_more(envelope: &RegionEnvelope<'_>, result: &MoeResult) -> bool {
     envelope.method == PROVING && result.layers.iter().all(|layer| layer.placement.is_none())
 }

@@ -83,8 +83,8 @@ pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f
 }
 
 /// Returns a lower bound on the time in which one server exchanges its bytes if all other servers are otherwise idle,
-/// ms: the largest time that bisection finds to be too short. Circuits are assigned one by one, each to the server with
-/// the most bytes left, which is optimal for any time.
+/// ms: the largest time that bisection finds to be too short; infinite if no time is long enough. Circuits are assigned
+/// one by one, each to the server with the most bytes left, which is optimal for any time.
 fn alone(sizes: &Sizes, server: usize, bytes: Vec<f64>) -> f64 {
     let sum: f64 = bytes.iter().sum();
     let suffices = |time: f64| {

@@ -139,7 +139,8 @@ pub(super) fn predict(
     Ok(())
 }
 
-/// Reports the plan for a policy; for [`SwitchPolicy::Exact`], this is the plan of the cheapest schedule.
+/// Reports the plan for a policy; for [`SwitchPolicy::Exact`], this is the plan of the cheapest schedule, if there is
+/// one.
 pub(super) fn hand_over(
     stage: &StageModel,
     policy: SwitchPolicy,

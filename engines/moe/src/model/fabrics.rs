@@ -175,7 +175,7 @@ fn send(
     Some(())
 }
 
-/// Returns the number of circuits on the shortest path of every pair; `u32::MAX` if there is none.
+/// Returns the number of circuits on the shortest path of every pair; `u32::MAX` if the pair has no path.
 fn distances(n: usize, counts: &[u16]) -> Vec<u32> {
     let mut hops = vec![u32::MAX; n * n];
     for from in 0..n {

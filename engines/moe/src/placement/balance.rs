@@ -138,7 +138,8 @@ impl<'a> Board<'a> {
         one != other && (!self.shape.keeps_groups() || one / per_server == other / per_server)
     }
 
-    /// Exchanges the experts of two slots unless the sum of the squared loads grows by `width` or more.
+    /// Exchanges the experts of two slots if the rules of the search allow it and the sum of the squared loads grows by
+    /// less than `width`.
     fn exchange(&mut self, one: usize, other: usize, width: f64) {
         let (a, b) = (self.rank(one), self.rank(other));
         let (first, second) = (self.slots[one], self.slots[other]);
@@ -158,8 +159,8 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// Gives a slot of an expert with several replicas to another expert unless the sum of the squared loads grows by
-    /// `width` or more.
+    /// Gives a slot of an expert with several replicas to another expert if the rules of the search allow it and the
+    /// sum of the squared loads grows by less than `width`.
     fn give(&mut self, slot: usize, expert: u32, width: f64) {
         let (rank, old) = (self.rank(slot), self.slots[slot]);
         // A group stays on its server, so a replica may come only from a rank of the same server.

@@ -63,7 +63,7 @@ fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32>
 }
 
 /// Returns the items of every pack in insertion order: the heaviest item first, each to the lightest pack with room.
-/// All packs hold the same number of items.
+/// All packs hold the same number of items; if this number is 1, the items keep their order.
 fn packed(weights: &[f64], packs: usize) -> Vec<Vec<usize>> {
     let packs = packs.max(1);
     let each = weights.len() / packs;

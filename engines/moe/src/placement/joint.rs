@@ -163,8 +163,8 @@ impl<'a> PlacementBoard<'a> {
         loads.iter().all(|load| *load <= most)
     }
 
-    /// Swaps the experts of two slots wherever that shortens the exchange between the servers; returns `true` if it
-    /// changed anything.
+    /// Swaps the experts of two slots wherever that shortens the exchange between the servers; returns `false` if
+    /// nothing changed or if the limit on timed moves is reached.
     fn exchange_slots(&mut self, circuits: &CircuitCounts) -> bool {
         let per_server = self.layer.shape.slots_per_server().max(1);
         let mut now = self.timed(circuits);

@@ -19,7 +19,8 @@ const RELAXED: f64 = 1.6;
 /// Number of steps of the power method; few are enough, because the penalty needs only a rough eigenvalue.
 const POWERS: usize = 12;
 
-/// Improves a transition matrix until it is optimal; returns the number of steps.
+/// Improves a transition matrix until it is optimal up to [`CLOSE`], in at most [`MOST_STEPS`] steps; returns the
+/// number of steps.
 pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     let n = problem.n;
     let rho = penalty(problem);

@@ -59,7 +59,7 @@ fn iteration_ms(
 }
 
 /// Returns facts that compare the iteration on a network, with some NICs failed, to an iteration in which all NICs
-/// work; `None` if no NIC has failed.
+/// work; `None` if no NIC has failed, or if one of the two iterations has no plan.
 ///
 /// # Errors
 /// The deadline is over.

@@ -145,8 +145,8 @@ impl StageModel {
         routed(&self.scenario.region, &self.rates, demand, &known.nics, self.rule)
     }
 
-    /// Returns the phase that hides the delay of a change to the circuits of a candidate before an exchange; `None` if
-    /// the circuits of the candidate cannot be known before the exchange.
+    /// Returns the phase, if there is one, that hides the delay of a change to the circuits of a candidate before an
+    /// exchange, and its length; `None` if the circuits of the candidate cannot be known before the exchange.
     pub fn window(&self, phase: LayerPhase, layer: usize, candidate: usize) -> Option<HidingWindow> {
         let after = self.candidates.get(candidate)?.after;
         let hidden = |phase, length_ms| Some(HidingWindow { phase: Some(phase), length_ms });

@@ -129,8 +129,8 @@ impl CircuitProgram {
     }
 }
 
-/// Returns the best circuits for an exchange between servers with `ports` working ports. Branch and bound starts from
-/// the `known` circuits and uses at most `nodes` nodes.
+/// Returns the best circuits that are found for an exchange between servers with `ports` working ports, and a bound.
+/// Branch and bound starts from the `known` circuits and uses at most `nodes` nodes.
 ///
 /// # Errors
 /// Errors of the watch; [`MethodError::Failed`] if the solver fails.

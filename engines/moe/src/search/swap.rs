@@ -95,7 +95,8 @@ pub fn even(ports: &[u32]) -> CircuitCounts {
     CircuitCounts::of(ports, &circulant(ports.len(), degree))
 }
 
-/// Improves random circuits, which are the same in every run, until [`DRAWN`] moves were evaluated.
+/// Improves random circuits, which are the same in every run, from at most [`MOST_DRAWN`] starts; no start follows
+/// after [`DRAWN`] evaluated moves.
 fn drawn(exchange: &Exchange, ports: &[u32], best: &mut CircuitCounts, work: &mut SwapWork) {
     let end = work.tried + DRAWN;
     // A fixed stream: equal demands give equal circuits.

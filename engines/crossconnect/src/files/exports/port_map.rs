@@ -33,7 +33,7 @@ pub(super) fn params() -> Vec<ParamInfo> {
 /// Returns the port map of a scenario or plan.
 ///
 /// # Errors
-/// The planned state is requested for a scenario, which has no plan.
+/// The planned state is requested for a scenario or for an order of phases, which have no planned circuits.
 pub(super) fn text(
     scenario: &CrossconnectScenario,
     result: Option<&CrossconnectResult>,

@@ -67,7 +67,7 @@ impl From<&Entry> for Connect {
 /// Returns the files of a plan: the change, and its reversal.
 ///
 /// # Errors
-/// Circuits that do not change within an iteration, or changes that are not made in one batch.
+/// Circuits that do not change within an iteration, changes that are not made in one batch, or stray connections.
 pub fn texts(
     name: &str,
     scenario: &CrossconnectScenario,

@@ -151,8 +151,8 @@ impl<'a> Connections<'a> {
         found
     }
 
-    /// Returns circuits from the candidates so that no two share a port; target circuits are preferred, then circuits
-    /// listed first. Marks their ports as taken.
+    /// Of the candidates that `which` selects, returns circuits that share no port with each other and use no taken
+    /// port; target circuits are preferred, then circuits listed first. Marks their ports as taken.
     fn free_of_each_other(
         &self,
         ocs: u32,

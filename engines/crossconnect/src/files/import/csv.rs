@@ -187,7 +187,7 @@ fn occupy(
 }
 
 /// Returns the remark on switches without circuits in the table (the table may list fewer switches than the scenario
-/// has); `None` if all switches have circuits.
+/// has); `None` if all switches or none of them have circuits.
 fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
     let dark: Vec<usize> = (0..switches.len()).filter(|&ocs| switches[ocs].is_empty()).collect();
     if dark.is_empty() || dark.len() == switches.len() {

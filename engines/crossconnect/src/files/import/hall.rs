@@ -102,7 +102,7 @@ struct HallFile<'a> {
 }
 
 impl HallFile<'_> {
-    /// Returns the trimmed fields of the header, and the other lines that are not empty.
+    /// Returns the trimmed fields of the header and of the other lines, without empty lines and comments.
     fn rows(&self) -> (Vec<String>, impl Iterator<Item = (usize, Vec<String>)>) {
         let trimmed = |line: &str| -> Vec<String> {
             cells::fields(line).iter().map(|field| field.trim().to_owned()).collect()

@@ -89,8 +89,8 @@ fn port_connections<'v>(value: &'v Value, path: &str, lists: &mut Vec<(String, &
     }
 }
 
-/// Reads connections of the Open Compute Project. Connections that the switch could not make or is removing are
-/// omitted, with a remark.
+/// Reads connections of the Open Compute Project. Pending and failed connections count as set, connections that are
+/// being deleted or invalid are omitted, each with a remark.
 pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     let value = parse_json(text.as_bytes())?;
     let mut lists = Vec::new();

@@ -149,7 +149,7 @@ pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
 }
 
 /// Reads a reply to `rtrv-crs-fiber`: one line per input and output,
-/// `GGN:IPORTID=10002,…,OPORTID=20003,…,CONNSTATE=steady,…`; 0 for none.
+/// `GGN:IPORTID=10002,…,OPORTID=20003,…,CONNSTATE=steady,…`; the id 0 stands for an unconnected end.
 pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();

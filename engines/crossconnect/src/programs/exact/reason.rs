@@ -6,9 +6,9 @@ use lightbay_core::problem::{counted, few};
 use lightbay_highs::conflict::{Conflict, Party, Sides, sentence};
 use std::collections::BTreeMap;
 
-/// Returns the constraints that no solution can satisfy together. `conflict` is the conflict that the solver found in
-/// the model. Two simpler reasons are found without a conflict: a pair of pods whose circuits do not fit the switches
-/// that both pods are connected to, and too few ports in total.
+/// Returns a sentence that names constraints which no solution can satisfy together. `conflict` is the conflict that
+/// the solver found in the model. Two simpler reasons are found without a conflict: a pair of pods whose circuits do
+/// not fit the switches that both pods are connected to, and too few ports in total.
 pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&Conflict>) -> String {
     let circuits: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let switches = task.ocs_count;

@@ -108,8 +108,8 @@ impl Traffic {
         traffic
     }
 
-    /// Returns the counts with default limits: every pod keeps half of its circuits, and every pair of pods keeps one
-    /// circuit, except a pair with a single circuit that moves to ports in use.
+    /// Returns the counts with default limits: every pod keeps half of its circuits, rounded up, and every pair of pods
+    /// keeps one circuit; a pod or pair may lose a single circuit that moves to ports in use.
     pub(super) fn spared(mut self, work: &ChangeComponents) -> Self {
         // Circuits that can be added before any removal count as kept.
         for change in work.changes.iter().filter(|change| !change.removal && change.waits_for.is_empty()) {

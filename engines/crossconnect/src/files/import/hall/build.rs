@@ -17,8 +17,8 @@ pub(super) struct Built {
     pub assumed: Vec<String>,
 }
 
-/// Builds the scenario. A given scenario keeps its pods, target circuits and limits; its switches get the ports and
-/// numbers of the rows.
+/// Builds the scenario. A given scenario keeps its pods, its limits and, without a matrix, its target circuits; its
+/// switches get the ports and numbers of the rows.
 pub(super) fn scenario(
     base: Option<&CrossconnectScenario>,
     rows: Option<&PortRows>,
@@ -68,7 +68,8 @@ pub(super) fn scenario(
     Ok(built)
 }
 
-/// Returns the wiring: rows with sides make two-sided switches, rows without sides make single-sided ones.
+/// Returns the wiring that the parameter `wiring` or else the given scenario sets; otherwise, rows with sides make
+/// two-sided switches, and rows without sides make single-sided ones.
 fn wiring(base: Option<&CrossconnectScenario>, rows: &PortRows, params: &Params) -> Result<Wiring, Problem> {
     let wired = || {
         rows.switches

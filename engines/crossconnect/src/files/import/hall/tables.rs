@@ -202,9 +202,10 @@ fn wanted(circuits: &Value, pods: &[(String, u32)], problems: &mut Problems) -> 
     Matrix::of(pods.iter().map(|(name, _)| name.clone()).collect(), &pairs)
 }
 
-/// Spreads the ports of every pod over the switches in proportion to their sizes; each remaining port goes to the
-/// switch with the fewest ports of the pod relative to the size of the switch. Panels list the pods in order, A ports
-/// before B ports; remaining ports are spare.
+/// Gives every pod its ports on the switches: the numbers that the table gives for each switch or, if only the total is
+/// given, shares in proportion to the sizes of the switches. Each port that rounding leaves goes to the switch with the
+/// fewest ports of the pod relative to the size of the switch. Panels list the pods in order, A ports before B ports;
+/// remaining ports are spare.
 pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result<PortRows, Problems> {
     let wiring = params.text("wiring").unwrap_or(Wiring::SingleSided.word());
     let single = wiring == Wiring::SingleSided.word();
