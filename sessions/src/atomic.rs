@@ -193,7 +193,8 @@ fn new_temporary(folder: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile
     }
 }
 
-/// Returns the target of a chain of symbolic links; the target need not exist.
+/// Returns the path to which a path leads over symbolic links: the path itself if it is not a link. The target need not
+/// exist.
 fn follow(path: &Path) -> Result<PathBuf, SessionError> {
     let mut path_now = path.to_owned();
     for _ in 0..40 {

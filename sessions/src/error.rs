@@ -22,7 +22,7 @@ pub enum SessionError {
         /// The folder.
         path: PathBuf,
     },
-    /// The path is neither a file nor a folder.
+    /// The path is not what is needed, such as a device instead of a file, or a file instead of a folder.
     #[error("'{}' is {what}; give the name of a regular file", show(.path))]
     NotAFile {
         /// Path that was given.

@@ -32,7 +32,7 @@ impl Places {
     /// variables and relative XDG folders count as unset, as the XDG base directory specification requires.
     ///
     /// # Errors
-    /// [`SessionError::NoPlace`] if none of these is set.
+    /// [`SessionError::NoPlace`] if a folder or the configuration file is set in none of these ways.
     pub fn resolve(given: &Overrides, env: impl Fn(&str) -> Option<OsString>) -> Result<Self, SessionError> {
         let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let xdg = |name: &str, below_home: &str| {

@@ -78,7 +78,7 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(FOLDER_MODE).create(path)
 }
 
-/// Makes a folder and its missing parents, accessible by their owner only.
+/// Makes a folder and its missing parents, each accessible by its owner only; existing folders keep their permissions.
 ///
 /// # Errors
 /// The error of the system.

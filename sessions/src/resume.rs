@@ -128,7 +128,7 @@ fn change(path: &Path, edit: impl FnOnce(&mut Vec<RecentEntry>)) -> Result<(), S
 }
 
 /// Returns the session to reopen if the user names none: the first existing session of the list, else the session that
-/// was saved last; `None` for a new user.
+/// was saved last; `None` if there are no sessions that can be read.
 pub fn last_session(places: &Places) -> Option<String> {
     let store = Store::at(places.sessions());
     recent(&places.recent()).into_iter().map(|entry| entry.session).find(|name| store.has(name)).or_else(

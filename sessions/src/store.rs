@@ -186,7 +186,8 @@ impl Store {
         }
     }
 
-    /// Opens a session, for writing if no other process has it open.
+    /// Opens a session for writing; if another process has it open for writing, or if its folder is not writable, for
+    /// reading only.
     ///
     /// # Errors
     /// [`SessionError::NoSession`] for an unknown name; [`SessionError::Broken`] if the session was written by another
@@ -274,7 +275,9 @@ fn check_version(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
     }
 }
 
-/// Makes a folder name from any text: keeps letters, digits, `_`, `-` and `.`, and replaces all else by `-`.
+/// Makes a folder name from any text: keeps letters, digits, `_`, `-` and `.`, and replaces all else by `-`. Removes
+/// dots and dashes at both ends, and repeated dashes. The name has at most 60 characters; it is `session` if no
+/// character remains.
 pub fn sanitise(wanted: &str) -> String {
     let mut name = String::new();
     for c in wanted.chars() {

@@ -112,13 +112,13 @@ impl ActivityState {
 }
 
 /// Returns the width of the names, including one column in front for the selection and one after them for the mark of
-/// the critical path.
+/// the critical path: at least 10 columns, but at most a third of the width.
 fn names_width(longest: i32, width: i32) -> i32 {
     (longest + 2).max(10).min(width / 3)
 }
 
-/// Returns the distance between columns of equal width. With few columns the cells are wider, because wide cells are
-/// easier to read.
+/// Returns the distance between columns of equal width: 8 if all columns then fit or `room` is 40 to 71 columns,
+/// because wide cells are easier to read, otherwise 6.
 fn pitch(room: i32, count: usize) -> i32 {
     if (40..72).contains(&room) || count as i32 * 8 <= room { 8 } else { 6 }
 }
@@ -182,8 +182,9 @@ impl<'a> Activity<'a> {
         names_width(self.rows.iter().map(name).max().unwrap_or(0), width)
     }
 
-    /// Returns the number of intervals of equal width, at most `count`, for which an area of `width` columns has room;
-    /// the longest name takes `longest` columns. Callers show only the rows that are active in the visible intervals.
+    /// Returns the number of intervals of equal width, from 1 to `count`, for which an area of `width` columns has
+    /// room; the longest name takes `longest` columns. Callers show only the rows that are active in the visible
+    /// intervals.
     pub fn fitting(width: u16, longest: u16, count: usize) -> usize {
         let width = i32::from(width);
         let room = width - names_width(i32::from(longest), width);

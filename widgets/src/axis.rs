@@ -27,7 +27,8 @@ pub struct Range {
 
 impl Range {
     /// Returns the range of some values. A single value, or equal values, get room on both sides; without values the
-    /// range is 0 to 1 (1 to 10 on a logarithmic scale). Values that cannot be drawn are skipped.
+    /// range is 0 to 1, on a logarithmic scale 1 to 10, and on a scale of log(1 + x) 0 to 10. Values that cannot be
+    /// drawn are skipped.
     pub fn of(values: impl Iterator<Item = f64>, scale: Scale) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| drawable(*value, scale)) {
@@ -37,7 +38,8 @@ impl Range {
         Self::new(low, high, scale)
     }
 
-    /// Returns the range between two values, widened if they are equal.
+    /// Returns the range between two values, widened if they are equal; the range of [`Self::of`] without values if
+    /// `low` is above `high` or one of them cannot be drawn.
     pub fn new(low: f64, high: f64, scale: Scale) -> Self {
         if !(drawable(low, scale) && drawable(high, scale)) || low > high {
             return match scale {

@@ -24,7 +24,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Counts values in `bins` bins from zero to `end`. Larger values go into the last bin.
+    /// Counts values in `bins` bins from zero to `end`. Larger values go into the last bin, negative values into the
+    /// first; values that are not finite are ignored.
     pub fn of(values: impl Iterator<Item = f64>, end: f64, bins: usize) -> Self {
         let bins = bins.max(1);
         let mut spread = Self { amounts: vec![0.0; bins], end, mean: 0.0, most: 0.0 };

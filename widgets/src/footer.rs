@@ -74,7 +74,8 @@ impl<'a> Footer<'a> {
     /// Width in which the entries that are never cut should fit.
     pub const MIN_WIDTH: u16 = 16;
 
-    /// Creates the line from keys in order of use; the entries that are never cut are at the end.
+    /// Creates the line from entries, the most useful first: from the first entry that does not fit, all entries are
+    /// left out except those that are never cut.
     pub const fn new(theme: &'a Theme, hints: &'a [KeyHint]) -> Self {
         Self { theme, hints }
     }

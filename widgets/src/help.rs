@@ -57,7 +57,7 @@ pub struct Help<'a> {
 }
 
 impl<'a> Help<'a> {
-    /// Minimum width of one column; from twice this width on there are two columns.
+    /// Minimum width of one column; in an area of at least twice this width, there are two columns.
     pub const MIN_WIDTH: u16 = 40;
 
     /// Creates help with these lines, in order.

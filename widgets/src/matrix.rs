@@ -139,7 +139,7 @@ impl Sum {
 }
 
 impl<'a> Matrix<'a> {
-    /// Width below which only the sums of rows are drawn.
+    /// Width below which only one total of the used amounts and of the limits of all rows is drawn.
     pub const MIN_WIDTH: u16 = 14;
 
     /// Creates a matrix with names of its rows and columns, and with its cells row by row.
@@ -333,7 +333,8 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Draws only the sums, for areas that are too small for the matrix.
+    /// Draws only the used amount and the limit, each added up over all rows, for areas that are too small for the
+    /// matrix.
     fn draw_headline(&self, pen: &mut Pen<'_>) {
         let used: u64 = self.sums.iter().map(|sum| u64::from(sum.used)).sum();
         let limit: u64 = self.sums.iter().map(|sum| u64::from(sum.limit)).sum();

@@ -82,7 +82,8 @@ impl<'a> Meter<'a> {
         self
     }
 
-    /// Returns the column of the line of [`Meter::limit`] in a bar of a given width.
+    /// Returns the column of the line of [`Meter::limit`] in a bar of a given width; `None` without a limit, or if the
+    /// limit is not on the scale.
     pub fn limit_at(&self, width: u16) -> Option<u16> {
         let share = self.limit? / self.full;
         let is_on_scale = share.is_finite() && (0.0..=1.0).contains(&share) && width > 0;

@@ -154,8 +154,8 @@ pub fn fixed(value: f64, decimals: usize) -> Num {
     num.grouped()
 }
 
-/// Formats a value of any size and unit: whole numbers without decimals, values below 0.1 with six significant digits,
-/// others with six decimals.
+/// Formats a value of any size and unit: whole numbers without decimals, values with a magnitude below 0.1 with six
+/// significant digits (at most twelve decimals), others with six decimals.
 pub fn plain(value: f64) -> Num {
     match value.abs() {
         _ if value.fract() == 0.0 => fixed(value, 0),
@@ -196,7 +196,7 @@ pub fn nct(value: f64) -> Num {
     fixed(value, 4)
 }
 
-/// Formats a fraction of 0 to 1 as a percentage without the per cent sign.
+/// Formats a fraction as a percentage without the per cent sign; `Large` from 9 999 % on.
 pub fn percent(share: f64, decimals: usize) -> Num {
     if share.is_finite() && share * 100.0 >= 9_999.0 {
         return Num::of(format_args!("Large"));
@@ -254,8 +254,8 @@ pub fn clock(value_s: f64) -> Num {
     Num::of(format_args!("{:02}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10))
 }
 
-/// Formats `value` in at most `width` columns: fewer decimals first, then `k`, `M`, `G`, then a power of ten. A value
-/// that does not fit in any form is written in full; digits are never dropped.
+/// Formats `value` in at most `width` columns: fewer decimals first, then `k`, `M`, `G`, `T`, then a power of ten. A
+/// value that does not fit in any form is written in full; digits are never dropped.
 pub fn fit(value: f64, decimals: usize, width: usize) -> Num {
     let full = fixed(value, decimals);
     if full.len() <= width || !value.is_finite() {

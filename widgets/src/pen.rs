@@ -141,7 +141,7 @@ impl<'a> Pen<'a> {
         Pen { buf: self.buf, area, clip, theme: self.theme }
     }
 
-    /// Returns the rectangle on screen of a part of the area, cut to what is visible.
+    /// Returns the rectangle on screen of a part of the area, cut at the edges of the area.
     pub fn rect(&self, x: i32, y: i32, width: i32, height: i32) -> Rect {
         let (ax, ay) = (i32::from(self.area.x), i32::from(self.area.y));
         let left = (ax + x.max(0)).clamp(ax, ax + self.width());
@@ -213,8 +213,8 @@ impl<'a> Pen<'a> {
         self.cut(x, y, self.width() - x, text, Cut::End, style)
     }
 
-    /// Writes `text` so that it ends before column `right`, or writes nothing if the text does not fit. Returns its
-    /// first column.
+    /// Writes `text` so that it ends before column `right`, or writes nothing if the text does not fit. Returns the
+    /// first column of the text (0 if it does not fit).
     pub fn right(&mut self, right: i32, y: i32, text: &str, style: Style) -> i32 {
         let width = i32::from(text::width(text, self.glyphs()));
         let x = right - width;

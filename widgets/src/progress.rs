@@ -131,7 +131,9 @@ impl<'a> GapBar<'a> {
         Self { theme, ideal, bound, best }
     }
 
-    /// Returns the proven fraction of the loss, 0 to 1; `None` without a plan or with numbers that are not finite.
+    /// Returns the fraction of the loss that is proven to be unavoidable, 0 to 1: 1 if the plan is as good as the ideal
+    /// network, 0 without a bound. `None` without a plan, or if the value of the plan or of the ideal network is not
+    /// finite.
     pub fn proven(&self) -> Option<f64> {
         let best = self.best.filter(|best| best.is_finite())?;
         if !self.ideal.is_finite() {

@@ -17,7 +17,7 @@ use crate::theme::{Theme, Tone};
 /// One layer; layers are stacked from the bottom up.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StackLayer {
-    /// Name of the layer, written into its largest area.
+    /// Name of the layer, written into its longest run of full cells in a row.
     pub name: Label,
     /// Number of the layer's colour, 0 to 3.
     pub shade: u8,
@@ -71,7 +71,7 @@ pub struct Stack<'a> {
 /// Scale from amounts to rows.
 #[derive(Clone, Copy)]
 struct Rows {
-    /// Number of rows of the plot, without the row above the limit.
+    /// Number of rows of the plot, without the row above the plot in which the limit is named.
     count: i32,
     per_unit: f64,
 }
@@ -171,8 +171,8 @@ impl<'a> Stack<'a> {
         Rows { count: rows, per_unit }
     }
 
-    /// Returns the maximum amount of a single layer, and the row at whose lower edge its line is drawn; `None` if the
-    /// line falls on the axis.
+    /// Returns the maximum amount of a single layer, and the row at whose lower edge its line is drawn; `None` if no
+    /// such amount is set, or if its line is on the axis or above the plot.
     fn cap_row(&self, rows: Rows) -> Option<(f64, i32)> {
         let cap = self.cap.filter(|cap| cap.is_finite() && *cap > 0.0)?;
         let up = (cap * rows.per_unit).round() as i32;

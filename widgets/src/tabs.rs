@@ -107,7 +107,7 @@ impl<'a> Tabs<'a> {
     }
 
     /// Returns the form of tab `index`: tabs from `short_from` on show their short name, tabs from `bare_from` on an
-    /// ellipsis instead of a name. The focused tab keeps its name.
+    /// ellipsis instead of a name. The focused tab always has a name, which may be the short one.
     fn form(&self, index: usize, short_from: usize, bare_from: usize) -> TabForm {
         let focused = self.items.get(index).is_some_and(|tab| Some(tab.id) == self.focused);
         if index >= bare_from && !focused {

@@ -142,8 +142,8 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// Builds a theme. Without colour every palette becomes [`Palette::Mono`]; with sixteen colours `okabe` becomes
-    /// `ansi`.
+    /// Builds a theme. Without colour every palette becomes [`Palette::Mono`]; with sixteen colours `okabe` and
+    /// `contrast` become `ansi`.
     pub fn new(palette: Palette, depth: ColorDepth, background: Background, glyphs: GlyphSet) -> Self {
         let palette = match (palette, depth) {
             (_, ColorDepth::None) => Palette::Mono,
@@ -293,7 +293,8 @@ impl Theme {
         (share.clamp(0.0, 1.0) * f64::from(HEAT_STEPS - 1)).round() as u8
     }
 
-    /// Returns the style of a cell behind a pop-up: its colours at a third of their strength.
+    /// Returns the style of a cell behind a pop-up: its colours at a third of their strength; with sixteen colours dark
+    /// grey, and without colours the dim attribute.
     pub fn faded(&self, style: Style) -> Style {
         match self.depth {
             ColorDepth::None => {

@@ -273,8 +273,8 @@ impl<'a> Timeline<'a> {
         Some(x + (share.clamp(0.0, 1.0) * f64::from(width)) as i32)
     }
 
-    /// Returns first and last column of an item in part `index` of the axis; equal if the item is shorter than a
-    /// column.
+    /// Returns the columns in which an item starts and ends in part `index` of the axis; equal if the item is shorter
+    /// than a column. `None` if the item does not touch this part, or if the part is a fold.
     fn columns_in(&self, index: usize, places: &[(i32, i32)], item: &TimelineItem) -> Option<(i32, i32)> {
         let Some(AxisPart::Span { from_s, to_s, .. }) = self.parts.get(index) else { return None };
         if item.end_s < *from_s || item.start_s > *to_s {

@@ -183,9 +183,9 @@ impl<'a, K: Kind> Context<'a, K> {
         self.ends_when_proven = wanted;
     }
 
-    /// Returns whether the gap between the best plan and a bound is at most the requested gap. The bound may be the
-    /// run's own bound or a bound that another run proved. Bounds of other runs do not count for a method that proves
-    /// nothing, because these bounds are not written into the plans of the method.
+    /// Returns whether a gap is requested and the gap between the best plan and a bound is at most this gap. The bound
+    /// may be the run's own bound or a bound that another run proved. Bounds of other runs do not count for a method
+    /// that proves nothing, because these bounds are not written into the plans of the method.
     fn gap_is_reached(&mut self) -> bool {
         let wanted = self.control.gap();
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };

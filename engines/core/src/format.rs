@@ -50,7 +50,7 @@ pub struct FormatInfo {
     pub name: &'static str,
     /// Content of the file and the programs that read it, in one sentence.
     pub help: &'static str,
-    /// Whether scenarios, plans or both are exported, or what the import produces.
+    /// Subjects that an exporter writes, or that an importer produces: scenarios, plans or both.
     pub of: SubjectSort,
     /// Omitted parts: for exporters, the parts of the scenario or plan that the file does not contain; for importers,
     /// the parts of the file that the scenario or plan does not contain; empty if everything is preserved.

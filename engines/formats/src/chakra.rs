@@ -119,7 +119,7 @@ impl ChakraNode {
         Self { id, name, sort, control_deps: Vec::new(), data_deps: after, duration_us: 0, attributes }
     }
 
-    /// Returns the value of an integer attribute, of any width.
+    /// Returns the value of an integer attribute of any width, or of a truth value as 0 or 1.
     pub fn int(&self, name: &str) -> Option<i128> {
         self.attributes.iter().find(|(own, _)| own == name).and_then(|(_, value)| match value {
             ChakraValue::Int(value) => Some(i128::from(*value)),

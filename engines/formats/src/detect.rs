@@ -429,7 +429,8 @@ fn is_sonic_table(text: &str) -> bool {
     lines.next().is_some() && lines.next().is_some_and(|line| line.starts_with("--"))
 }
 
-/// Returns the format of a reply of a switch over TL1: a line `M TAG COMPLD`, followed by quoted lines.
+/// Returns the format of a reply of a switch over TL1: a line `M TAG COMPLD` (or `PRTL` or `DENY`), followed by quoted
+/// lines.
 fn tl1(text: &str) -> Option<SwitchState> {
     let completed = |line: &str| {
         let mut words = line.split_whitespace();

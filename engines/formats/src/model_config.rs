@@ -224,7 +224,8 @@ impl Config<'_> {
         None
     }
 
-    /// Returns `true` if feed-forward blocks are gated, according to the activation or the family.
+    /// Returns `true` if feed-forward blocks are gated, according to the activation or the family. If the description
+    /// names no activation and the family is unknown, they are assumed to be gated, with a note.
     fn gated(&self, notes: &mut Vec<String>) -> bool {
         let family = self.family();
         let by_family = GATED.iter().any(|gated| family.starts_with(gated));

@@ -1,8 +1,8 @@
 //! Networks in files of other tools: named nodes, and directed links with the rate and latency that the file gives.
 //!
-//! GraphML, GML, DOT, node-link JSON (networkx), edge lists, BookSim's `anynet`, the network files of ASTRA-sim's
-//! analytical backend, and the topologies of SimAI and ns-3. An undirected link becomes a link in each direction.
-//! Parallel links become one link: their rates are added, and the maximum latency counts.
+//! The supported forms are GraphML, GML, DOT, node-link JSON (networkx), edge lists, BookSim's `anynet`, the network
+//! files of ASTRA-sim's analytical backend, and the topologies of SimAI and ns-3. An undirected link becomes a link in
+//! each direction. Parallel links become one link: their rates are added, and the maximum latency counts.
 
 mod anynet;
 mod astra;

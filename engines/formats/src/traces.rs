@@ -187,7 +187,8 @@ impl RankTrace {
     }
 }
 
-/// Returns the rank in the name of a file: the last number before the endings, such as 3 in `dense.3.et.gz`.
+/// Returns the rank in the name of a file: the number that is the last part before the endings, such as 3 in
+/// `dense.3.et.gz`, or that follows the word "rank" there; `None` for any other part.
 pub fn rank_of_name(file: &str) -> Option<u32> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let part = name.split('.').rev().find(|part| !["gz", "et", "json", "pt", "trace"].contains(part))?;

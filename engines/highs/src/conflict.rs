@@ -54,8 +54,8 @@ pub struct Conflict {
 /// Maximum number of constraints that [`sentence`] names.
 const MOST_NAMED: usize = 8;
 
-/// Returns the sentence that some constraints conflict: "A cannot hold", "A and B cannot both hold", "A, B and C cannot
-/// all hold". `words` are the constraints in terms of the problem; repeated constraints count once.
+/// Returns a sentence that names the conflicting constraints: "A cannot hold", "A and B cannot both hold", "A, B and C
+/// cannot all hold". `words` are the constraints in terms of the problem; repeated constraints count once.
 pub fn sentence(words: impl IntoIterator<Item = String>, conflict: &Conflict) -> String {
     let mut named: Vec<String> = Vec::new();
     for word in words {

@@ -8,7 +8,8 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Error {
-    /// The model is invalid for the solver: NaN, crossed bounds, or an entry out of range.
+    /// The model is invalid for the solver: an invalid number (such as NaN or a lower bound of infinity), or an entry
+    /// that is out of range or given twice.
     #[error("the model is invalid: {0}")]
     Model(String),
     /// The quadratic part of the objective is not convex, or the model also has integer columns.

@@ -85,7 +85,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Returns the flag that stops the next or the current run.
+    /// Returns the flag that stops the next run, before it begins or while it is running.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
@@ -211,7 +211,7 @@ impl Instance {
         Ok(solution)
     }
 
-    /// Returns the basis of the last run, if the run ended with a basis.
+    /// Returns the basis with which the last run ended; `None` without such a basis, and for an integer model.
     pub fn basis(&self) -> Option<Basis> {
         let valid = self.highs.int_info(c"basis_validity") == Some(1);
         if !valid || self.model.is_mip() {

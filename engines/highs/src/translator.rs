@@ -245,7 +245,7 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Returns `true` if figures are due; also asks the listener whether to continue.
+    /// If figures are due, asks the listener whether to continue, checks the time limit, and returns `true`.
     fn pace(&mut self) -> bool {
         let now = Instant::now();
         if self.paced.is_some_and(|last| now.duration_since(last) < PACE) {

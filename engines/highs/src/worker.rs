@@ -38,7 +38,7 @@ pub struct Launcher {
 
 impl Launcher {
     /// Creates a launcher from a program and the arguments with which it calls [`serve`]. The output that the solver
-    /// process prints is discarded.
+    /// process prints is discarded, unless [`Self::errors_shared`] is called.
     pub fn new(
         program: impl Into<PathBuf>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,

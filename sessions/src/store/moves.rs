@@ -79,7 +79,7 @@ impl Store {
     /// Returns the plans of a session with their headers, ascending by number. Takes no lock.
     ///
     /// # Errors
-    /// [`SessionError::NoSession`] for an unknown name, or if the folder cannot be listed.
+    /// [`SessionError::NoSession`] for an unknown name; another [`SessionError`] if the folder cannot be listed.
     pub fn plans(&self, name: &str) -> Result<Vec<PlanEntry>, SessionError> {
         plans::entries(&self.existing(name)?.join(PLANS_FOLDER))
     }
@@ -112,7 +112,8 @@ impl Store {
         Ok(packed)
     }
 
-    /// Makes a session from a packed one; returns its name: `wanted`, or with a number if the name is taken.
+    /// Makes a session from a packed one; returns its name: `wanted`, or the name of the packed session if `wanted` is
+    /// missing; with a number if the name is taken.
     ///
     /// # Errors
     /// [`SessionError`] if the content is of another version or cannot be written.

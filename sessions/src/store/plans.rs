@@ -87,7 +87,8 @@ pub(crate) fn numbers(folder: &Path) -> Result<Vec<PlanId>, SessionError> {
     Ok(files(folder)?.into_keys().collect())
 }
 
-/// Returns all plan files with their headers, ascending by number.
+/// Returns all plans in a folder with their headers, ascending by number; of two files with one number, the newest file
+/// that can be read.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
     Ok(files(folder)?
         .into_iter()

@@ -124,8 +124,8 @@ impl Session {
         self.folder.join(PLANS_FOLDER)
     }
 
-    /// Reads the scenario; if its file is damaged, uses the scenario of the newest readable plan
-    /// and adds a remark. The caller must still validate it.
+    /// Reads the scenario; if its file is damaged, returns the scenario of the plan with the largest number that can be
+    /// read, with a remark. The caller must still validate it.
     ///
     /// # Errors
     /// [`SessionError`] if neither file nor plans can be read.

@@ -195,7 +195,7 @@ impl<'p, 'b> Dots<'p, 'b> {
         }
     }
 
-    /// Draws all dots of a row after `from` up to `to`.
+    /// Draws all dots of a row from `from` to `to`, both included.
     pub fn horizontal(&mut self, from: i32, to: i32, y: i32, ink: Ink) {
         for x in from..=to {
             self.dot(x, y, ink);

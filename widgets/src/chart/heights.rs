@@ -108,9 +108,9 @@ impl Heights {
     }
 }
 
-/// Widens a linear range so that rows and ticks match: each row stands for the same 1, 2 or 5 divided by the number of
-/// rows between two ticks. Returns the range, the first tick, the distance of the ticks, and their number; `None` if the
-/// numbers are too large or too close.
+/// Widens a linear range so that rows and ticks match: the distance of the ticks is 1, 2 or 5 times a power of ten, and
+/// the same number of rows lies between any two adjacent ticks. Returns the range, the first tick, the distance of the
+/// ticks, and their number; `None` if the numbers are too large or too close.
 fn even_ticks(range: Range, rows: i32, per_cell: i32) -> Option<(Range, f64, f64, usize)> {
     let least = (rows + MOST_TICKS - 1) / MOST_TICKS;
     let apart = least.max(2)..=(3 * least.max(2)).min(rows - 1);

@@ -10,7 +10,8 @@ pub(super) type Rgb = (u8, u8, u8);
 /// The six levels of red, green and blue in the 6x6x6 cube of the 256-colour table.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Maps a colour to what the terminal can show. Named colours pass through.
+/// Maps a colour to a colour that the terminal can show. Without colours, this is always `Reset`; otherwise named
+/// colours stay as they are.
 pub(super) fn to_depth(colour: Color, depth: ColorDepth) -> Color {
     match (colour, depth) {
         (Color::Rgb(r, g, b), ColorDepth::Indexed) => Color::Indexed(nearest_index((r, g, b))),

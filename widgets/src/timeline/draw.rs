@@ -241,7 +241,8 @@ impl Timeline<'_> {
         state.hits = hits;
     }
 
-    /// Returns first and last column of a bar over all spans, at least one column wide.
+    /// Returns the first column of a bar over all spans, and the column after its last one; `None` if the bar is in no
+    /// span.
     fn bar_columns(&self, item: &TimelineItem, places: &[(i32, i32)]) -> Option<(i32, i32)> {
         let spans = (0..self.parts.len()).filter_map(|index| self.columns_in(index, places, item));
         let (from, to) = spans.reduce(|all, span| (all.0.min(span.0), all.1.max(span.1)))?;
@@ -373,7 +374,8 @@ impl Timeline<'_> {
         })
     }
 
-    /// Returns `true` if marks of points or the count of a fold are in some columns of the row of `item`.
+    /// Returns `true` if the lane of `item` has a rail, and another item of the row of `item` or the count of a fold is
+    /// in one of `columns`.
     fn points_in(&self, item: &TimelineItem, columns: std::ops::Range<i32>, state: &TimelineState) -> bool {
         if !self.lanes.get(item.lane).is_some_and(|lane| lane.rail) {
             return false;

@@ -38,7 +38,7 @@ pub struct SectionInfo {
 /// Run whose progress a section shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunSort {
-    /// The active run of the scenario, or the run that found the plan.
+    /// While the best plan is shown, an active run of the session; without such a run, the run that found the plan.
     OfPlan,
     /// The newest run that searches for a plan and a bound, unless the user chose another one.
     Search,

@@ -98,7 +98,7 @@ pub enum Group {
     Ep,
     /// Data-parallel group.
     Dp,
-    /// Data-parallel group of the ranks that hold the same experts: DP divided by EP ranks.
+    /// Data-parallel group of the ranks that hold the same experts: DP x TP / (EP x expert TP) ranks.
     DpEp,
 }
 

@@ -347,7 +347,7 @@ fn layers_per_stage(
 }
 
 /// Returns forward and backward time of a stage, from kernel times. A block's backward pass takes twice as long as its
-/// forward pass; the first stage has the embedding lookup, the last stage the logits.
+/// forward pass; the first stage has the embedding lookup (only forward), the last stage the logits.
 fn from_kernels(kernels: &KernelTimes, layers: u64, place: CallPlace) -> [f64; 2] {
     let mut forward = layers as f64 * (kernels.attention_s() + kernels.mlp_s());
     let mut backward = 2.0 * forward;
@@ -394,7 +394,7 @@ fn totals(rows: &[Call], problems: &mut Problems) -> Vec<ColumnTotal> {
     totals
 }
 
-/// Adds a remark on the difference between the order in the file and the 1F1B order.
+/// Adds remarks on stages that show no work, and on stages whose order in the file differs from the 1F1B order.
 fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     let stages = pipeline.orders.len();
     let n = pipeline.micro_batches as usize;

@@ -56,7 +56,8 @@ pub struct Pipeline {
     pub bytes: Option<u64>,
     /// Smallest and largest size of a transfer per rank.
     pub bytes_range: Option<(u64, u64)>,
-    /// Number of stages whose order comes only from their transfers, because their rows show no work.
+    /// Number of stages whose order comes only from their transfers, because their rows do not show the work of every
+    /// pass.
     pub without_work: usize,
 }
 
@@ -155,8 +156,8 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
     (matched, range)
 }
 
-/// Derives the order of one stage from its work rows, or from its transfers if the rows show no work; also returns
-/// `true` if the rows show work.
+/// Derives the order of one stage: from its work rows if these show as many passes as its transfers (or if the stage is
+/// the only one), otherwise from its transfers. Also returns `true` in the first case.
 fn stage_order(rows: &[Call], first: bool, last: bool) -> (Vec<Slot>, bool) {
     let by_work = order_by_work(rows);
     if first && last {
@@ -292,7 +293,7 @@ fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
 }
 
 /// Checks that the orders of all stages can run together; a pass waits for the same pass of the stage that sends its
-/// input.
+/// input, and a backward pass also for the forward pass of its own stage.
 fn runnable(orders: &[Vec<Slot>], problems: &mut Problems) {
     let stages = orders.len();
     let mut next = vec![0_usize; stages];

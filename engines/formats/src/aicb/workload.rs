@@ -73,7 +73,7 @@ pub struct StageWorkload {
     /// The data-parallel collectives that every micro-batch makes, each with the number of calls in one micro-batch.
     pub dp_recurring: Vec<AicbCollective>,
     /// Bytes that one GPU sends for the data-parallel collectives on flat rings over their groups: 2(n-1)/n of the size
-    /// of an all-reduce, (n-1)/n of a reduce-scatter or an all-gather.
+    /// of an all-reduce, (n-1)/n of a reduce-scatter or an all-gather, and the size itself of a broadcast or a reduce.
     pub dp_bytes_per_gpu: u64,
     /// The order of the passes as the file lists them; `None` if the file does not contain it.
     pub order: Option<Vec<Slot>>,

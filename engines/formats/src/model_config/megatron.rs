@@ -89,7 +89,7 @@ impl Arguments<'_> {
         names.iter().find_map(|name| Some(((*name).to_owned(), (*self.values.get(*name)?).to_owned())))
     }
 
-    /// Returns `true` for a flag that is set, and for `true` in YAML.
+    /// Returns `true` if a flag is given, unless its value is `false`, `no` or `0`.
     fn flag(&self, name: &str) -> bool {
         self.values
             .get(name)

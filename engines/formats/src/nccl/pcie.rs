@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 const LANE: [(f64, f64); 6] =
     [(2.5, 15.0), (5.0, 30.0), (8.0, 60.0), (16.0, 120.0), (32.0, 240.0), (64.0, 480.0)];
 
-/// Returns the rate of the link above a device in each direction as in NCCL's model, GB/s; the rate of 16 lanes of PCIe
-/// 3.0 if the file does not contain it.
+/// Returns the rate of the link above a device in each direction as in NCCL's model, GB/s; a lane rate that the file
+/// does not contain is that of PCIe 3.0, a missing number of lanes is 16.
 pub(super) fn gbyte_per_s(device: &PciDevice) -> f64 {
     let rate = device.lane_gt_per_s.unwrap_or(8.0);
     let lane = LANE.iter().rev().find(|(known, _)| *known <= rate).map_or(15.0, |(_, lane)| *lane);

@@ -98,7 +98,7 @@ pub(super) fn add(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Importe
     }
 }
 
-/// Returns the rate of the link above a device in each direction, GB/s.
+/// Returns the rate of the link above a device in each direction, after the line coding, GB/s.
 fn gbyte_per_s(device: &PciDevice) -> f64 {
     let rate = device.lane_gt_per_s.unwrap_or(8.0);
     // Up to PCIe 2.0, a byte takes 10 bits; from PCIe 3.0, 16 bytes take 130 bits.

@@ -30,8 +30,8 @@ fn ends(header: &[&str]) -> Option<[usize; 2]> {
     Some([of(&FROM)?, of(&TO)?])
 }
 
-/// Returns `true` if the first line contains names of columns for both ends and otherwise only names of link
-/// attributes.
+/// Returns `true` if the first line names the columns of both ends, but no column of bytes: a table with such a column
+/// is a traffic matrix.
 pub(super) fn has_header(text: &str) -> bool {
     let Some((_, first)) = content(text).next() else { return false };
     let header = cells(first);
@@ -39,7 +39,8 @@ pub(super) fn has_header(text: &str) -> bool {
     ends(&header).is_some() && !header.iter().any(|cell| cell.to_ascii_lowercase().contains("bytes"))
 }
 
-/// Returns `true` if the first lines have two to four words, of which the third and fourth are numbers.
+/// Returns `true` if the first lines have two to four words, of which the third and fourth can be read as rates, with
+/// or without a unit.
 pub(super) fn may_be(text: &str) -> bool {
     let mut lines = content(text).take(20).peekable();
     lines.peek().is_some()

@@ -13,7 +13,7 @@ impl LinkFacts {
     /// Reads an attribute. Ignores attributes that are neither a rate nor a latency.
     ///
     /// # Errors
-    /// A rate or latency that is not a positive number with a known unit; the error text states the problem.
+    /// A rate that is not above 0, a latency below 0, or an unknown unit; the error text states the problem.
     pub fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
         let name = name.trim().to_ascii_lowercase();
         let number = |factor: f64, most: f64| {

@@ -68,8 +68,8 @@ impl NodeFacts<'_> {
 }
 
 impl TraceBuilder {
-    /// Returns an empty trace. With `promote`, computations with the name of a collective become collectives without a
-    /// size.
+    /// Creates a builder of an empty trace. With `promote`, computations with the name of a collective become
+    /// collectives without a size.
     pub fn new(promote: bool) -> Self {
         Self { promote, ..Self::default() }
     }

@@ -117,8 +117,8 @@ fn rows(model: &Model) -> impl Iterator<Item = usize> + '_ {
     (0..model.rows()).filter(move |row| !free(*row))
 }
 
-/// Returns `true` if the file needs the column of the constant: the objective has a constant, or a row or the objective
-/// would be empty.
+/// Returns `true` if the file needs the column of the constant: the objective has a constant, or the model has no
+/// columns, or no row with a finite bound.
 pub(super) fn needs_constant(model: &Model) -> bool {
     model.offset != 0.0 || model.columns() == 0 || rows(model).next().is_none()
 }

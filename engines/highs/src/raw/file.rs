@@ -128,7 +128,7 @@ impl Highs {
         })
     }
 
-    /// Returns the names of columns or rows; empty if HiGHS has none.
+    /// Returns the names of all columns or rows; a name is empty if HiGHS has no name for the column or row.
     fn names(
         &self,
         number: usize,

@@ -31,7 +31,7 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
     /// Number of nodes already counted as work.
     counted: u64,
     failed: Option<MethodError>,
-    /// `true` if the best plan of the run meets its bound, so that the search can end.
+    /// `true` if the best plan of the run meets a bound of this or another run, so that the search can end.
     closed: bool,
 }
 
@@ -104,7 +104,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Returns `true` if the search was stopped because the best plan of the run meets its bound.
+    /// Returns `true` if the search was stopped because the best plan of the run meets a bound.
     pub(super) const fn is_closed(&self) -> bool {
         self.closed
     }

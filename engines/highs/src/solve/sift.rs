@@ -10,7 +10,7 @@ const REMEMBERED: usize = 500;
 /// Minimum seconds between two lines of a table.
 const PACE_S: f64 = 1.0;
 
-/// Minimum seconds between two lines that announce a better point.
+/// Minimum seconds between a line that announces a better point and the line of a table that was stored before it.
 const FOUND_PACE_S: f64 = 0.25;
 
 /// From one minute on, the minimum interval between table lines is the duration of the search divided by this number:
