@@ -65,13 +65,13 @@ pub mod code {
     pub const LIVE_PORT: &str = "live_port";
     /// The count of circuits that are dark during a batch is wrong.
     pub const DARK: &str = "dark_circuits";
-    /// More circuits are dark during a batch than the scenario allows.
+    /// A metric that states whether a limit of the rollout is kept is wrong.
     pub const ROLLOUT: &str = "rollout";
     /// The order of phases has a wrong number of phases or GPUs, or does not follow its rule.
     pub const PHASES: &str = "phases";
     /// In some phase, a GPU receives from no GPU or from several GPUs.
     pub const RECEIVER: &str = "receiver";
-    /// A pair of GPUs exchanges data in no phase or in two phases.
+    /// A GPU sends to some GPU in no phase or in several phases.
     pub const PAIR: &str = "pair";
     /// A figure of the order of phases is wrong.
     pub const FLOWS: &str = "flows";

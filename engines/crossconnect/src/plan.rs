@@ -65,13 +65,15 @@ record! {
         pub pod_a: u32 = index(),
         /// Index of the A port within its pod and switch, from 0.
         pub port_a_index: u32 = index(),
-        /// Number of the A port on the panel of the switch, from 1; ports are numbered in order of the pods.
+        /// Number of the A port on the panel of the switch; without panels, A ports are numbered from 1 in order of the
+        /// pods.
         pub switch_port_a: u32 = index(),
         /// Pod at the B port.
         pub pod_b: u32 = index(),
         /// Index of the B port within its pod and switch, from 0; an index of A ports if the wiring is `single_sided`.
         pub port_b_index: u32 = index(),
-        /// Number of the B port on its side of the panel, from 1; ports are numbered in order of the pods.
+        /// Number of the B port on the panel of the switch; without panels, B ports are numbered from 1 in order of the
+        /// pods.
         pub switch_port_b: u32 = index(),
     }
 }
@@ -125,7 +127,8 @@ record! {
 words! {
     /// Rule that orders the phases.
     pub enum PhaseRule {
-        /// As printed in the paper; a permutation only if the number of pods equals the GPUs per pod.
+        /// As printed in the paper; a permutation only if the numbers of pods and of GPUs per pod are equal, or with
+        /// one GPU per pod and an odd number of pods.
         Printed = "printed",
         /// Valid for any number of pods and GPUs.
         Corrected = "corrected",
@@ -133,7 +136,7 @@ words! {
 }
 
 record! {
-    /// Phases of an inter-pod all-to-all, with the destination of every GPU in each.
+    /// Phases of an inter-pod all-to-all, with the destination of every GPU in each phase.
     #[derive(Eq)]
     pub struct PhaseOrder {
         /// Rule that orders the phases.

@@ -84,8 +84,7 @@ pub fn entry(scenario: &CrossconnectScenario, entry: &Entry) -> String {
     )
 }
 
-/// Lists switches by number, such as `4 6 12`; switches after the first [`NAMED`] are only counted, as in `and 20
-/// more`.
+/// Lists switches by number, such as `4 6 12`; a long list ends with a count, such as `and 20 more`.
 pub fn switches(ids: &[u32]) -> String {
     let named: Vec<String> = ids.iter().take(NAMED).map(u32::to_string).collect();
     let rest = ids.len().saturating_sub(NAMED);

@@ -36,7 +36,7 @@ pub struct AnnealSettings {
     pub hot: f64,
     /// Temperature at the end of a round, in circuits.
     pub cold: f64,
-    /// Cost of entering a state with a missing circuit, in circuits.
+    /// Cost of entering a state in which a cell is -1, in kept circuits.
     pub detour: f64,
 }
 

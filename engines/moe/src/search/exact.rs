@@ -40,7 +40,7 @@ const SLIP: f64 = 1e-6;
 
 /// The program of an exchange, with the columns of its circuits.
 pub struct CircuitProgram {
-    /// The model of the program. `u` is in units of `1 / reference`.
+    /// The model of the program; its column `speed` is `u` times `reference`.
     pub model: Model,
     columns: Vec<(usize, usize, Column)>,
     reference: f64,
