@@ -104,7 +104,7 @@ pub type SimulateAgain<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, S
 /// The reason that the router gave no routes.
 pub type Router<'a> = &'a dyn Fn(Depth) -> Result<Routing, String>;
 
-/// Number of chips up to which plans list their routes by default.
+/// Number of chips up to which all plans list their routes by default; plans of larger tori may omit them.
 const LISTED_UP_TO: usize = 1024;
 /// Relative tolerance of figures that are sums and quotients of whole numbers.
 const EXACT: f64 = 1e-9;

@@ -112,10 +112,10 @@ record! {
         pub router_latency_cycles: u32 = within(0..=MAX_LATENCY).or(25).unit("cycles"),
         /// Latency from a source queue into its router.
         pub injection_latency_cycles: u32 = within(0..=MAX_LATENCY).or(25).unit("cycles"),
-        /// All virtual channels of a simulated link: those of the routes, and those that every packet may use
+        /// Number of all virtual channels of a simulated link: those of the routes, and those that every packet may use
         /// ('vc_count' of 'simulate').
         pub vc_count: u8 = within(1..=MAX_VCS).or(4),
-        /// Virtual channels on which packets follow the virtual channels of their routes.
+        /// Number of virtual channels on which packets follow the virtual channels of their routes.
         pub escape_vc_count: u8 = within(1..=MAX_VCS).or(2),
         /// Buffer of a virtual channel.
         pub buffer_flits_per_vc: u32 = within(1..=1_000_000).or(200).unit("flits"),

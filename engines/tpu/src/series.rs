@@ -18,7 +18,7 @@ pub const RELAXATION_LOWER: &str = "relaxation_lower";
 pub const RELAXATION_UPPER: &str = "relaxation_upper";
 /// Highest load of a link after each pass of the routing.
 pub const ROUTE_MAX_LOAD: &str = "route_max_load";
-/// Highest load of a link for each failed switch, by its number.
+/// Highest load of a link for each failed switch, by the number of the switch.
 pub const FAULT_LOAD: &str = "fault_load";
 /// Delivered rate against the offered rate.
 pub const DELIVERED: &str = "delivered";

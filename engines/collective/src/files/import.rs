@@ -118,7 +118,7 @@ fn demand(params: &Params, chunks_per_rank: u32) -> Demand {
     Demand { chunks_per_rank, ..Demand::named(given_sort(params), bytes) }
 }
 
-/// Adds to an import the assumptions about the demand.
+/// Adds the assumptions about the demand to an import.
 fn add_demand<T>(made: &mut Imported<T>, params: &Params) {
     if params.text("collective").is_none() {
         made.assume("collective", USUAL.0, "collective=");

@@ -100,8 +100,8 @@ pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
     arrivals(network, node, towards, |link, at| at + network.links()[link as usize].alpha_us)
 }
 
-/// Returns the latency floor from the path bound, the cuts around single destinations and around groups, and the cuts
-/// in the arguments.
+/// Returns the latency floor from the longest path, the cuts around single destinations and around groups, and the cuts
+/// `given`.
 pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> LatencyFloor {
     let network = question.network;
     let orbits = network.node_orbits();

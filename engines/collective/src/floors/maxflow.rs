@@ -137,7 +137,7 @@ impl FlowNetwork {
         self.levels[sink as usize] != u32::MAX
     }
 
-    /// Pushes flow along one path of the layers; returns 0 when all paths are blocked.
+    /// Pushes flow along one path of the layers; returns the amount, which is 0 if all paths are blocked.
     fn augment(&mut self, source: u32, sink: u32, limit: i128) -> i128 {
         self.path.clear();
         let mut node = source;

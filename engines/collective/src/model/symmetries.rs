@@ -90,8 +90,9 @@ pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry
 struct Attempt {
     /// `true` to search first for generators that are their own inverses.
     involutions: bool,
-    /// Order in which images of a node are tried. With 0, images come first for which image number minus node number is
-    /// closest to this difference at the first node; any other number seeds a scrambled order.
+    /// Order in which images of a node are tried. With 0, the images whose shift (number of the image minus number of
+    /// the node) is closest to the shift of the first node come first; any other number is the seed of a scrambled
+    /// order.
     salt: u64,
 }
 

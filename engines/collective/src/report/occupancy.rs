@@ -70,7 +70,8 @@ pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool 
     of_epochs || floor.is_some_and(|floor| enters(&floor.inside, turned(backwards)))
 }
 
-/// A transmission with the row of its link and its position among the sends.
+/// A transmission, with the row of its link in the grid and the position of the transmission among the sends of the
+/// plan.
 struct PlacedSend {
     row: usize,
     number: u32,

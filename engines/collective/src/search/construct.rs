@@ -56,9 +56,9 @@ const PLAIN: [PlacementRule; 3] = [
     PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rule for networks in which a chunk occupies different links for different numbers of epochs. With a weight of 2, a
-/// slow GPU is served before a fast GPU unless the fast GPU would then wait longer than the difference between the
-/// lengths of the paths to the two GPUs.
+/// Rule for networks in which a chunk occupies different links for different numbers of epochs. With a weight of 2, the
+/// GPU with the longer path is served first, unless its path can only start later than the other path by more than the
+/// difference between the lengths of the two paths.
 const SLOW_FIRST: PlacementRule =
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 2.0 };
 

@@ -36,7 +36,7 @@ struct Reach {
 
 impl Growth<'_> {
     /// Grows a tree by always adding the next hop with the lowest cost: the price of its path plus the price of the
-    /// latency so far. `None` if the tree cannot span the ranks. Drops relays without descendants.
+    /// latency so far. `None` if the tree cannot span the ranks. Drops relays that forward nothing.
     pub fn tree(&self, root: u32) -> Option<Tree> {
         let mut tree = Tree::new(root);
         let mut joined = vec![false; self.network.node_count()];
@@ -134,7 +134,7 @@ impl Growth<'_> {
         }
     }
 
-    /// Returns the tree without GPUs that are not ranks and forward nothing.
+    /// Returns the tree without relays (GPUs that are not ranks) that forward nothing.
     fn trimmed(&self, tree: Tree) -> Tree {
         // Children come before parents: a hop is useful if it ends at a rank or if one of its children is useful.
         let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();

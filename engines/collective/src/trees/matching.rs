@@ -44,7 +44,7 @@ pub struct Matching {
     pub starts: Vec<Vec<u32>>,
 }
 
-/// Events of the simulation; arrivals of an epoch come before the links that start a piece in it.
+/// Events of the simulation; in each epoch, arrivals are processed before links start pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
     /// A piece has arrived at a node.

@@ -123,7 +123,7 @@ fn torus(shape: [u16; 3], twisted: bool, routed: bool) -> Option<Torus> {
 /// Pod sizes whose throughput per chip is compared, as numbers of cubes.
 pub const SIZES: [usize; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
-/// Number of chips of one size, with throughputs per chip.
+/// One pod size: its number of chips, and throughputs per chip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeRow {
     /// Number of chips.

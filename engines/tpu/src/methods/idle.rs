@@ -40,14 +40,15 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
     idle
 }
 
-/// Returns the parameters without effect on a method that does not build a torus.
+/// Returns a problem for the job shape of a pod to be designed, which has no effect on a method that does not build a
+/// torus.
 pub(super) fn without_torus(method: &str, scenario: &TpuScenario) -> Vec<Problem> {
     let names = (scenario.topology == TopologyChoice::Design).then_some("job_shape");
     let why = format!("with {method}, whose pod is not a torus");
     without_effect(names, &why, "leave it out, or use the method pt or pdtt").collect()
 }
 
-/// Returns the parameters without effect on a method that does not design a pod, and so does not use the group.
+/// Returns a problem for the group, which has no effect on a method that does not design a pod.
 pub(super) fn without_group(method: &str) -> Vec<Problem> {
     let why = format!("with {method}, which designs no pod");
     without_effect(["group"], &why, "leave it out, or use a method that designs pods, such as tons-fast")

@@ -1,7 +1,7 @@
 //! One cube of 64 chips: its chips, ports, arcs, links and switches, and their numbers in all files.
 //!
-//! This module contains everything that is equal in all pods; it is computed at compile time or by shifts. The states
-//! of the switches are in [`crate::model::topology::Topology`].
+//! This module contains everything that is equal in all pods. The states of the switches are in
+//! [`crate::model::topology::Topology`].
 
 /// Number of chips of a cube.
 pub const CHIPS: usize = 64;

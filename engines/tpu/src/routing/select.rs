@@ -189,7 +189,7 @@ impl Ways<'_> {
         sum
     }
 
-    /// Number of hops of the longest of the shortest allowed walks.
+    /// Largest number of hops of the shortest allowed walk of a pair.
     fn longest(&self) -> u16 {
         let pairs = self.reaches.iter().flat_map(|reach| {
             (0..self.frame.nodes() as u32).map(|target| reach.to(self.frame, self.steps, target))

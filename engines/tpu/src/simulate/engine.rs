@@ -561,8 +561,9 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// Returns a lane with space that any packet may use, regardless of its label, if there is one; and the requests that
-/// may be granted: all requests if there is such a lane, otherwise the requests whose own label is a lane with space.
+/// Of the lanes that any packet may use, regardless of its label, returns the lane with the most space, or [`NO_LANE`]
+/// if none has space. Also returns the requests that may be granted: all requests if such a lane has space, otherwise
+/// the requests whose own label is a lane with space.
 #[inline]
 fn eligible(output: &Output, net: &SimulatedPod) -> (u8, u64) {
     let (mut best, mut most) = (NO_LANE, 0);

@@ -38,7 +38,7 @@ pub struct SimulatedPod {
     pub(super) starts: Vec<u64>,
     /// The other words of routes that are too long for one word.
     words: Vec<u64>,
-    /// Number of the output at the other end of the link of each output `6 * node + port`.
+    /// For each output `6 * node + port`, the number of the output at the other end of its link.
     pub(super) pairs: Vec<u32>,
     /// Cycles from a send to the arrival, by output.
     pub(super) delays: Vec<u16>,

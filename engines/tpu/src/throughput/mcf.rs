@@ -39,7 +39,7 @@ pub const SAFETY: f64 = 1e-11;
 const GROUPED: usize = 257;
 
 /// Minimum number of chips of a pod without symmetry for which the linear program of column generation is too large.
-/// The program would have a row for each link, 3072 or more.
+/// The program would have a row for each of more than 3072 links.
 pub(crate) const UNSOLVED: usize = 1025;
 
 /// A flow and a metric: lower and upper bound on the throughput of a topology.

@@ -25,7 +25,7 @@ pub mod wavefront;
 pub use cover::{CoverBound, cover_bound, moore_bound};
 use wavefront::Wavefront;
 
-/// Hop distances of a whole pod, over ordered pairs.
+/// Sum and maximum of the distances of all ordered pairs of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hops {
     /// Sum of the distances of all ordered pairs.

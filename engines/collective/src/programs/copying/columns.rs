@@ -17,9 +17,9 @@ pub struct CopyBeginning {
     /// it, each with the epoch from which it holds the chunk.
     pub held: Vec<Vec<(u32, u32)>>,
     /// For every link of the real network, the transmissions before the first epoch. Each transmission is given by the
-    /// number of epochs between its start, converted to the first lane of the link, and the first epoch.
+    /// number of epochs from its start (converted to the first lane of its link) to the first epoch.
     pub before: Vec<Vec<u32>>,
-    /// Number of the first epoch on the clock of time-varying links.
+    /// Number of the first epoch, counted from the start of the collective, which time-varying links need.
     pub clock: u32,
 }
 

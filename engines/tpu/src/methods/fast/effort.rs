@@ -18,8 +18,8 @@ pub(super) const REHEAT: f64 = 0.3;
 /// Number of steps of a round of cuts divided by the number of steps of the tournament: fewer, because a round starts
 /// at a lower temperature.
 pub(super) const ROUND_STEPS: f64 = 0.5;
-/// Maximum number of cuts: 20 cuts with up to 48 images each. Every move evaluates all cuts; if more cuts are added,
-/// the oldest cuts are dropped.
+/// Maximum number of cuts including their images: enough for 20 cuts with 48 images each. Every move evaluates all
+/// cuts; if more cuts are added, the oldest cuts are dropped.
 pub(super) const MOST_CUTS: usize = 960;
 /// Number of consecutive rounds without improvement after which the rounds end: annealing is random, so a single round
 /// without improvement proves little.

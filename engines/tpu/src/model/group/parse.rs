@@ -1,4 +1,4 @@
-//! Parses names of groups: `Z2 x Z4`, `D6`, `S3 x Z2`, `Z2^3`, or plain cyclic factors `2,2`.
+//! Parses names of groups: Names of groups: `Z2 x Z4`, `D6`, `S3 x Z2`, `Z2^3`, or plain cyclic factors `2,2`.
 
 use super::Group;
 use crate::model::pod::MAX_CUBES;

@@ -131,7 +131,8 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Sets the lane, voltages and cuts of a chain according to its choices.
+    /// Sets the voltages of a chain, its lane of the wavefront and the values of its cuts from the elements chosen for
+    /// the ties.
     fn rewire(&mut self, lane: usize) {
         let (order, cuts) = (self.objective.group.order(), self.constants.len());
         let chain = &mut self.chains[lane];

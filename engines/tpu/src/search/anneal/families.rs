@@ -27,7 +27,7 @@ pub enum CubeSymmetries {
     Any,
     /// No symmetry.
     Free,
-    /// A third of a turn about a diagonal of the cube, which maps X to Y to Z.
+    /// A third of a turn about a diagonal of the cube: X becomes Y, Y becomes Z, Z becomes X.
     Diagonal,
     /// Point reflection: exchanges chips that are opposite each other across the centre of the cube.
     Centre,

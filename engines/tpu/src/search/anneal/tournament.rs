@@ -51,9 +51,8 @@ const MANY: usize = 16;
 /// Number of random streams reserved for one annealing.
 const STREAMS: u64 = 1 << 16;
 
-/// The metrics for a size. Up to 1024 chips, one metric counts hops and one gives optical links twice the length of
-/// electrical links. Larger pods use optical links of double and of triple length, because optical links are their
-/// bottleneck.
+/// The metrics for a size. For up to 1024 chips: hops, and optical links of twice the length of electrical links. For
+/// larger pods, whose bottleneck is the optical links: optical links of three times and of twice this length.
 pub fn metrics(cubes: usize) -> Vec<Lengths> {
     // On large pods, optical links saturate first, so longer optical lengths give tighter bounds.
     if cubes <= 16 {

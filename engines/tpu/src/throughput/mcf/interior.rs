@@ -19,7 +19,8 @@ const BOUNDARY: f64 = 0.95;
 /// Maximum number of Newton steps: interior point methods need some tens, regardless of the size.
 const STEPS: u32 = 60;
 
-/// Number of columns of the normal equations between two checkpoints; each takes much less than a millisecond.
+/// Number of columns that are added to the normal equations between two checkpoints; each column takes much less than a
+/// millisecond.
 const BLOCK: usize = 32;
 
 /// Fractions below this value count as unused, because the fractions of an interior point are never zero.

@@ -161,7 +161,7 @@ impl Network {
         source / self.group
     }
 
-    /// The arcs that leave a node. An arc of a pod whose switches all work is `6 * node + port`.
+    /// The arcs that leave a node. The arcs of a pod whose switches all work have the numbers `6 * node + port`.
     pub fn out(&self, node: usize) -> std::ops::Range<usize> {
         self.starts[node] as usize..self.starts[node + 1] as usize
     }

@@ -1,6 +1,6 @@
-//! Multiplicative weights: the interval without a solver. Every phase sends all demands along shortest paths, then
-//! increases the lengths of classes with their total load so far. The interval is narrow on tori and a few per cent
-//! wide on unstructured pods.
+//! Multiplicative weights: the interval without a solver. Every phase sends all demands along shortest paths, then sets
+//! the length of each class by its total load so far: the more load, the longer. The interval is narrow on tori and a
+//! few per cent wide on unstructured pods.
 
 use super::columns::Interval;
 use super::network::Network;

@@ -314,7 +314,7 @@ fn chunk_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
 }
 
 /// Counts the missing bits of 64 rows by lane. Carry-save adders reduce eight rows to one vector of weight 8, so that
-/// bits are counted in only one word of six.
+/// the bits of fewer words are counted.
 #[inline(always)]
 fn count_missing<S: Simd, const LANES: usize>(
     simd: S,
