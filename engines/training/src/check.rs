@@ -329,7 +329,7 @@ fn examine(
     }
 }
 
-/// Checks that every number of the plan is finite.
+/// Checks that every number of the plan is finite, except the times of its events, which [`phases`] checks.
 fn finite(result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {

@@ -5,7 +5,7 @@
 //! network, the next task (or the end of the iteration) may wait for something else after the task; a delay within this
 //! waiting time costs nothing. This waiting time is called *room*. It is subtracted from the latest losses, so that a
 //! task is not charged for a delay that costs nothing. The remaining losses are the costs of the tasks. The costs of a
-//! chain add up to its end minus the ideal makespan.
+//! chain, minus the room that no loss has used up, add up to its end minus the ideal makespan.
 
 use crate::simulate::critical_path::CriticalPath;
 use crate::simulate::evaluate::Evaluator;

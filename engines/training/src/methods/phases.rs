@@ -286,7 +286,7 @@ fn told_of_one(
     }
 }
 
-/// A session that plans with one reconfiguration.
+/// A session that plans circuits that change within an iteration.
 struct MovingSession<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
     /// `true` if bounds hold for all plans of the scenario, because the scenario allows only one reconfiguration.

@@ -19,8 +19,8 @@ pub struct Built {
 }
 
 impl Built {
-    /// Duration in seconds of an iteration in which no task crosses pods, so that circuits do not matter; otherwise
-    /// `None`.
+    /// Duration in seconds of an iteration in which no task crosses pods, so that circuits do not matter. `None` if
+    /// tasks cross pods, or if an instance without tasks does not state the duration.
     pub fn compute_s(&self) -> Option<f64> {
         self.instance.provenance.as_ref().and_then(|provenance| provenance.compute_s)
     }

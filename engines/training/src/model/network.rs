@@ -67,7 +67,7 @@ pub struct Network {
     pub precedence: Precedence,
     /// NIC directions that several tasks can use at the same time.
     pub nic_groups: Vec<NicGroup>,
-    /// Groups of every task: (group, weight per unit of per-flow rate).
+    /// NIC groups of every task, each with the number of flows of the task at one NIC of the group.
     pub nics_of: Vec<Vec<(u32, f64)>>,
     /// Ports and the port cost of circuits.
     pub budget: Budget,
@@ -212,7 +212,7 @@ impl Network {
     }
 }
 
-/// Groups of every task: (group, weight per unit of per-flow rate).
+/// NIC groups of every task, each with the number of flows of the task at one NIC of the group.
 fn nics_of(groups: &[NicGroup], tasks: usize) -> Vec<Vec<(u32, f64)>> {
     let mut nics_of = vec![Vec::new(); tasks];
     for (index, group) in groups.iter().enumerate() {

@@ -20,10 +20,10 @@ use lightbay_core::units::TaskId;
 /// Tolerance of the dominance test, seconds.
 const EPSILON_S: f64 = 1e-12;
 
-/// Edges that are omitted because they can never bind.
+/// Which edges the reduction omits because they can never bind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dominance {
-    /// Edges that never bind at the job's bandwidth or below it.
+    /// Edges that never bind at the job's bandwidth or below it are omitted.
     #[default]
     AtBandwidth,
     /// No edge is omitted, so that the edges hold at any bandwidth.

@@ -27,7 +27,8 @@ fn baselines(setting: &Setting) -> Vec<Other> {
     Baseline::ALL.into_iter().map(of).collect()
 }
 
-/// One sentence that compares a plan with the best allocation from the traffic matrix.
+/// One sentence that compares a plan with the best allocation from the traffic matrix. `None` if this allocation has no
+/// finite positive makespan, or if NCT is undefined.
 pub(crate) fn lead(analysis: &Analysis) -> Option<String> {
     let makespan_s = analysis.makespan_s;
     let best =

@@ -39,7 +39,7 @@ record! {
         pub weight: u32 = within(1..=i64::from(MAX_WEIGHT)).or(1),
         /// Shared pod, from 0, in which the first pod of the job lies.
         pub first_pod: u32 = within(0..=i64::from(MAX_PODS - 1)).or(0),
-        /// The job. The job; `ports_per_pod` of this job are the ports that it brings.
+        /// The job; its `ports_per_pod` are the ports that it brings.
         pub job: Job = any(),
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 /// An open node. Its order puts the lowest bound first in a heap, then the deepest node, then the oldest node.
 #[derive(Clone, Debug)]
 pub(crate) struct Open<T> {
-    /// Lower bound on the makespan of the plans in the node, seconds.
+    /// Lower bound on the objective of the plans in the node.
     pub bound: f64,
     /// Number of decisions that lead to the node.
     pub depth: u32,

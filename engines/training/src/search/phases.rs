@@ -124,7 +124,8 @@ pub struct MoveProof {
     pub best: Option<Moving>,
     /// Lower bound on the value of every schedule with one reconfiguration.
     pub bound: f64,
-    /// `true` if the best plan meets the bound.
+    /// `true` if the bound shows that no schedule is better than `best`, or than the known value without it, by more
+    /// than [`MoveTask::close`].
     pub complete: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::simulate::iteration::Trace;
 const TIGHT_S: f64 = 1e-7;
 
 /// Maximum difference of two times that count as a tie, seconds: sums of the same delays in another order differ by
-/// that much.
+/// less.
 const TIE_S: f64 = 1e-9;
 
 /// A chain of tasks, each of which starts when the previous one allows.

@@ -34,7 +34,7 @@ const LEAST_GAIN: f64 = 0.1;
 /// Result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// No plan with at most one reconfiguration has a period this short.
+    /// No plan has a period this short; plans have at most the number of reconfigurations that the proof allows.
     Proven {
         /// Number of evaluated boxes.
         boxes: usize,

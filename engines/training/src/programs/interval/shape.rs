@@ -25,8 +25,8 @@ pub enum Pruning {
 pub struct Shape {
     /// Form of the model.
     pub form: Form,
-    /// `true` if only tasks that compete with others get intervals; the durations of all other tasks follow from the
-    /// circuits, which requires the rows of [`Form::cuts`].
+    /// `true` if only tasks that compete with others get intervals (all tasks do if none competes); the durations of
+    /// all other tasks follow from the circuits, which requires the rows of [`Form::cuts`].
     pub competing_only: bool,
     /// Restriction of the intervals in which each task may be active.
     pub pruning: Pruning,
@@ -67,7 +67,8 @@ pub struct Shaped {
     /// Number of intervals by which windows extend beyond the intervals of the reference schedule, if the windows are
     /// anchored to it.
     pub margin: Option<u32>,
-    /// `true` if every schedule has a point: there are enough intervals, and windows follow from the DAG only.
+    /// `true` if every schedule has a point: there are enough intervals, windows follow from the DAG only, and no
+    /// circuits are fixed.
     pub complete: bool,
 }
 

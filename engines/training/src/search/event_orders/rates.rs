@@ -73,7 +73,7 @@ struct RateFlow {
     most: Vec<f64>,
     lacking: Vec<f64>,
     spare: Vec<f64>,
-    /// Stretch through which a job was reached, or `usize::MAX - 1` if the job itself has work left.
+    /// Stretch through which a job was reached, [`SOURCE`] if the job itself has work left, or [`UNSEEN`].
     reached_job: Vec<usize>,
     reached_stretch: Vec<usize>,
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// States are split until there are this many reconfigurations, because on all built-in jobs the gain decreased with
 /// every further reconfiguration.
 const GROWN: u32 = 4;
-/// Maximum period of a guess, as a multiple of the best period; a climb shortens guesses.
+/// Limit on the value of a guess, as a multiple of the best value; a climb shortens guesses.
 pub(super) const WORSE: f64 = 1.02;
 /// Number of guesses to improve.
 pub(super) const CLIMBED: usize = 12;

@@ -167,7 +167,7 @@ pub(super) struct Steps<'a> {
     pub most: u32,
     pub best_value: f64,
     pub best: Option<Stepped>,
-    /// Maximum period of schedules to keep, as a multiple of the best period.
+    /// Limit on the value of schedules to keep, as a multiple of the best value.
     pub stretch: f64,
     pub scratch: Scratch,
     pub lit: Lit,

@@ -77,7 +77,7 @@ pub(super) struct Tree<'a, 'w, W> {
     made: u64,
     best_value: f64,
     best: Option<Moving>,
-    /// Maximum period of schedules to keep, as a multiple of the best period.
+    /// With [`Aim::Time`], the maximum period of schedules to keep, as a multiple of the best period.
     pub stretch: f64,
 }
 
