@@ -45,10 +45,10 @@
 //! # }
 //! ```
 //!
-//! Plan numbers: call [`PlanBook::assign`] with an incumbent's run and number, and [`PlanBook::conclude`] for the plan of
-//! `Done`. This plan is the run's last plan with its final status, so it gets the number of the last plan; if an earlier
-//! run ended with an equal plan, it gets the number of the earlier plan and is not stored again. The writer uses the same
-//! book, so the order of the calls does not matter.
+//! Plan numbers: call [`PlanBook::assign`] with an incumbent's run and number, and [`PlanBook::conclude`] for the plan
+//! of `Done`. This plan is the run's last plan with its final status, so it gets the number of the last plan; if an
+//! earlier run ended with an equal plan, it gets the number of the earlier plan and is not stored again. The writer
+//! uses the same book, so the order of the calls does not matter.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 

@@ -317,8 +317,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
     fn to_value(&self) -> Result<Value, WriteError>;
-    /// Returns the SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was
-    /// started from. The hash is equal for two runs that end with the same plan and the same proof.
+    /// Returns the SHA-256 of the plan without the data of its run: seed, threads, times, reproducibility and the plan
+    /// that it was started from. The hash is equal for two runs that end with the same plan and the same proof.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.

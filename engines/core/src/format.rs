@@ -267,7 +267,8 @@ pub struct ImportedPlan<K: Kind> {
     pub summary: serde_json::Value,
 }
 
-/// Converts a name to a part of a file name: letters, digits and a few signs.
+/// Converts a name to a part of a file name: at most 80 ASCII letters, digits, `-`, `_` and `.`. Every other character
+/// becomes `_`; dots at the ends are removed. `lightbay` if nothing remains.
 pub fn file_stem(name: &str) -> String {
     let stem: String = name
         .chars()

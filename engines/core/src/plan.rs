@@ -315,8 +315,8 @@ impl<K: Kind> Plan<K> {
         }
     }
 
-    /// Returns the SHA-256 of the plan without the data of its run: seed, threads, times and the plan that it was
-    /// started from.
+    /// Returns the SHA-256 of the plan without the data of its run: seed, threads, times, reproducibility and the plan
+    /// that it was started from.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.

@@ -169,8 +169,8 @@ pub const fn is_deceptive(sign: char) -> bool {
     )
 }
 
-/// Makes a text from an input safe for a terminal: control characters (escape sequences among them) become `\u{..}`, so
-/// that the terminal does not execute them.
+/// Makes a text from an input safe for a terminal: the characters of [`is_deceptive`], such as those of escape
+/// sequences, become `\u{..}`.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

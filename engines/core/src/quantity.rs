@@ -31,7 +31,7 @@ pub fn safe_bound(bound: f64, decimals: usize, sense: Sense) -> f64 {
     }
 }
 
-/// Returns the number of decimals with which a number has eight significant digits.
+/// Returns the number of decimals with which a number has eight significant digits, from 0 to 12.
 pub fn eight_digits(value: f64) -> usize {
     if value == 0.0 { 0 } else { (7.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize }
 }
@@ -72,7 +72,8 @@ pub fn file_size(bytes: u64) -> String {
     }
 }
 
-/// Formats a time in seconds with three significant digits.
+/// Formats a time in seconds, rounded to three significant digits or to whole seconds, whichever is finer; at most six
+/// decimals.
 pub fn elapsed(seconds: f64) -> String {
     if seconds <= 0.0 || !seconds.is_finite() {
         return "0 s".to_owned();
@@ -97,8 +98,8 @@ pub fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
-/// Formats a gap as a percentage, without the per cent sign. A gap above 0 is never printed as zero, because zero means
-/// proven optimal.
+/// Formats a gap as a percentage, without the per cent sign. A gap above [`crate::plan::OPTIMAL_GAP`] is never printed
+/// as zero, because zero means proven optimal.
 pub fn open_percent(share: f64, decimals: usize) -> String {
     let least = 0.5 * 10f64.powi(-(decimals as i32)) / 100.0;
     if share > crate::plan::OPTIMAL_GAP && share < least {
@@ -110,7 +111,7 @@ pub fn open_percent(share: f64, decimals: usize) -> String {
     }
 }
 
-/// Formats a gap as a percentage, with the per cent sign: two decimals, or one decimal for 10 % or more.
+/// Formats a gap as a percentage, with the per cent sign: two decimals, or one decimal from 9.95 % on.
 pub fn gap(share: f64) -> String {
     format!("{} %", open_percent(share, if share < 0.0995 { 2 } else { 1 }))
 }

@@ -36,7 +36,7 @@ pub trait Record: Sized {
     /// Describes a field as a parameter; `None` for other names and for fields that no parameter can express.
     fn param(key: &str) -> Option<ParamInfo>;
 
-    /// Returns the value of a field as a parameter; `None` also for an omitted value.
+    /// Returns the value of a field as a parameter; `None` in the cases of [`Self::param`] and for an omitted value.
     fn field(&self, key: &str) -> Option<ParamValue>;
 
     /// Stores a value that the field's description has accepted; `None` if no parameter can set the field.

@@ -133,7 +133,8 @@ impl<K: Kind> std::fmt::Debug for Request<K> {
 pub trait Job: Send {
     /// Returns the name of the method.
     fn method(&self) -> &str;
-    /// Returns the SHA-256 of the scenario: runs with the same SHA-256 offer each other their best plans.
+    /// Returns the SHA-256 of the scenario: runs with the same SHA-256 offer each other their best plans and their
+    /// bounds.
     fn scenario_sha256(&self) -> &str;
     /// Returns `true` if the plans of the method optimise the objective, so that other runs may adopt them.
     fn competes(&self) -> bool;

@@ -128,7 +128,8 @@ fn read_envelope<K: Kind>(value: &Value, problems: &mut Problems) -> Option<Scen
 
 /// Compares the `schema` of a file with the expected one: equal name and version.
 ///
-/// Returns `None` only if `value` is not an object, which the caller reports when it reads the fields.
+/// Accepts a value that is not an object; the caller refuses such a value when it reads the fields. Returns `None` only
+/// if `expected` has no version.
 pub fn check_schema(value: &Value, expected: &str) -> Option<Result<(), Problem>> {
     let Value::Object(map) = value else {
         return Some(Ok(()));

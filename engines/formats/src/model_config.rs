@@ -1,4 +1,5 @@
-//! Descriptions of models and jobs: `config.json` of Hugging Face, files of Calculon, arguments of Megatron-LM and NeMo.
+//! Descriptions of models and jobs: `config.json` of Hugging Face, files of Calculon, arguments of Megatron-LM and
+//! NeMo.
 //!
 //! Families use different keys for the same sizes; each size is searched under all of its names. Properties that the
 //! record cannot represent become notes; a missing size is a problem.

@@ -41,7 +41,8 @@ impl Store {
     /// Gives a session another name; returns the name, in which characters that folders cannot have are replaced.
     ///
     /// # Errors
-    /// [`SessionError::InUse`] while the session is open for writing; [`SessionError::Exists`] if the new name is taken.
+    /// [`SessionError::InUse`] while the session is open for writing; [`SessionError::Exists`] if the new name is
+    /// taken.
     pub fn rename(&self, name: &str, wanted: &str) -> Result<String, SessionError> {
         let folder = self.existing(name)?;
         let new = sanitise(wanted);

@@ -24,8 +24,8 @@ pub(super) struct Heights {
 }
 
 impl Heights {
-    /// Returns the axis of a plot. A linear range is widened so that every tick is in the middle of a row and ticks have
-    /// the same distance in rows.
+    /// Returns the axis of a plot. A linear range is widened so that every tick is in the middle of a row and ticks
+    /// have the same distance in rows.
     pub fn new(axis: &Axis<'_>, range: Range, rows: i32, theme: &Theme) -> Self {
         let per_cell = dots_of(theme.glyphs.set).1;
         let even = (rows > ENDS_ONLY && range.scale == Scale::Linear)
@@ -90,7 +90,8 @@ impl Heights {
         (widest as i32).max(i32::from(text::width(unit, theme.glyphs))) + 1
     }
 
-    /// Writes the labels into a column of `width` cells left of the plot, and the unit in the first row without a label.
+    /// Writes the labels into a column of `width` cells left of the plot, and the unit in the first row without a
+    /// label.
     pub fn draw(&self, pen: &mut Pen<'_>, unit: &str, width: i32) {
         let muted = pen.style(Tone::Muted);
         let mut taken = [false; 128];

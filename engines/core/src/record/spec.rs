@@ -15,7 +15,7 @@ type Described = fn(&mut SchemaGenerator) -> Schema;
 /// Condition for writing a field to a file.
 #[derive(Clone, Copy, PartialEq)]
 enum Written {
-    /// The field is written unless its value is empty.
+    /// The field is written unless its value is that of an omitted field of its type, such as an absent optional value.
     IfThere,
     /// The field is written unless its value is the default.
     IfUnusual,

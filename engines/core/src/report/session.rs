@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Surroundings {
     /// Plans of the session, best first, including the explained plan.
     pub plans: Vec<PlanBeside>,
-    /// The active run of the scenario, or the run that found the plan.
+    /// The run whose progress the section shows, see [`super::RunSort`].
     pub run: Option<RunBeside>,
 }
 

@@ -96,7 +96,7 @@ impl Value {
         }
     }
 
-    /// Compares two values of a column: empty values come first, then numbers, then words.
+    /// Compares two values of a column: empty values come first, then truth values, then numbers, then words.
     pub fn order(&self, other: &Self) -> Ordering {
         let rank = |value: &Self| match value {
             Self::None => 0,

@@ -345,12 +345,14 @@ impl Shared {
     }
 }
 
-/// Event receiver of the board: forwards events and offers better plans to the other runs of the same scenario.
+/// Event receiver of the board: forwards events, and offers better plans and bounds on all plans to the other runs of
+/// the same scenario.
 struct Distributor {
     shared: Arc<Shared>,
     run: RunId,
     sha256: String,
-    /// `true` if the plans of the run optimise the objective, so that they are offered to the other runs.
+    /// `true` if the plans of the run optimise the objective, so that the plans and bounds of the run are offered to
+    /// the other runs.
     competes: bool,
 }
 
