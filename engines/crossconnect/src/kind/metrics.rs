@@ -9,7 +9,7 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "removed_circuits",
     "removed",
     Unit::COUNT,
-    "Installed circuits that the change takes away, on all switches.",
+    "Installed circuits at working ports that the change removes, on all switches.",
 );
 
 /// Every figure other than the objective, in the order in which tables show them.
@@ -18,7 +18,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "installed_circuits",
         "installed",
         Unit::COUNT,
-        "Installed circuits at working ports: the kept and the removed ones.",
+        "Number of installed circuits at working ports: kept and removed circuits.",
     )
     .derived(|figures| Some(figures.get("kept_circuits")? + figures.value))
     .early_in_header(2)

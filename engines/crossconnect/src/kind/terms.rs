@@ -6,7 +6,7 @@ use lightbay_core::term::Term;
 pub(super) const TERMS: &[Term] = &[
     Term::new(
         "cross-connect",
-        "The setting of a switch that joins one of its A ports with one of its B ports.",
+        "The setting of a switch that joins two of its ports: an A port and a B port, if its ports have sides.",
     )
     .also(&["cross-connects"]),
     Term::new(
@@ -21,7 +21,7 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new(
         "dark circuit",
-        "A circuit that carries nothing while a batch is made: removed already, or not set yet.",
+        "A circuit that is out of service during a batch: removed, and not yet replaced.",
     )
     .also(&["dark"]),
     Term::new("batch", "A step of a change that is made on all switches before the next one begins."),
@@ -31,7 +31,7 @@ pub(super) const TERMS: &[Term] = &[
          service meanwhile.",
     ),
     Term::new("two-sided", "Switches whose circuits join an A port with a B port.").also(&["two sided"]),
-    Term::new("pinned circuit", "An installed circuit that no plan may touch."),
+    Term::new("pinned circuit", "An installed circuit that no plan may remove or move."),
     Term::new("all-to-all", "Traffic in which every GPU sends to every other GPU, phase by phase.")
         .also(&["phases"]),
 ];
