@@ -1,8 +1,8 @@
 //! The independent checker of schedules.
 //!
-//! Apart from the types of scenarios and plans, it shares no code with the rest of the crate: it computes the latencies
-//! and the capacities of links in epochs again, follows every piece from send to send, and recomputes the bounds for
-//! the cut that a plan names.
+//! Apart from the types of scenarios and plans, the checker shares no code with the rest of the crate: it computes the
+//! latencies and the capacities of links in epochs again, follows every piece from send to send, and recomputes the
+//! bounds for the cut that a plan names.
 
 mod bound;
 pub mod compact;

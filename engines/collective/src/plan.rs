@@ -88,7 +88,7 @@ record! {
         /// Time until the last delivery, µs: the replay of the schedule with this size; for trees in compact form,
         /// their finish.
         pub finish_us: f64 = within(0.0..=HUGE),
-        /// Lower bound on the time with latencies; missing if none was computed.
+        /// Lower bound on the finish, with latencies; missing if none was computed.
         pub floor: Option<FloorProof> = any(),
     }
 }

@@ -20,7 +20,7 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
 const BYTES: Unit = Unit::new("bytes", 1.0, None);
 
-/// Number of buffer sizes: the first is 1 KB, and each is twice the size before.
+/// Number of default buffer sizes: the first is 1 KB, and each is twice the size before.
 const SIZES: i32 = 21;
 /// Maximum number of deliveries for which the report computes baselines and trees.
 const MOST_DELIVERIES: usize = 1_024;

@@ -54,7 +54,7 @@ impl CollectiveScenario {
 }
 
 /// Parses sizes: `none`, a list such as `1000,64000,1e6`, or a range such as `1e3..1e9`, in which each size is twice
-/// the one before. `None` for any other text.
+/// the one before and at most the end of the range. `None` for any other text.
 pub(super) fn parse(text: &str) -> Option<Vec<u64>> {
     let number = |text: &str| {
         let bytes: f64 = text.trim().parse().ok()?;

@@ -49,8 +49,8 @@ fn electrical() -> [[Option<u32>; PORTS]; CHIPS] {
 }
 
 impl CheckedNetwork {
-    /// The network of a pod. With symmetry, it has the 192 link classes and only the sources of cube 0. Otherwise every
-    /// link is its own class and every chip is a source; the sources of a cube form one group.
+    /// The network of a pod. With symmetry, the network has the 192 link classes and only the sources of cube 0.
+    /// Otherwise every link is its own class and every chip is a source; the sources of a cube form one group.
     pub fn of(wiring: &Wiring, group: Option<Symmetric>) -> Self {
         let nodes = wiring.nodes();
         let inside = electrical();

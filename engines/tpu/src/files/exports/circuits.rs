@@ -67,7 +67,7 @@ pub fn before(subject: &PodSubject<'_>, name: &str) -> Result<Option<Topology>, 
     }
 }
 
-/// Number of differing circuits: this many are removed, and the same number is added.
+/// Number of circuits that differ: this number is removed, and the same number is added.
 pub fn difference(before: &Topology, after: &Topology) -> usize {
     let cubes = before.cubes().min(after.cubes());
     (0..SWITCHES)
