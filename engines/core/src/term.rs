@@ -56,7 +56,7 @@ pub const TERMS: &[Term] = &[
     Term::new("port", "A fibre of a pod that a circuit can end at; a circuit uses one port at each end."),
     Term::new(
         "scenario",
-        "A planning problem: a job, a pod or a set of switches, with all of its parameters.",
+        "A planning problem, such as a job, a pod, a set of switches or a collective, with all of its parameters.",
     ),
     Term::new("plan", "A result of a method for a scenario, with everything needed to check and repeat it."),
     Term::new("objective", "The one figure that plans of a kind are ranked by."),

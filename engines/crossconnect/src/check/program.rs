@@ -1,10 +1,10 @@
 //! Lower bound on the number of circuits that any plan removes, from the checker's own integer program.
 //!
-//! Every switch and pair of pods has a column for kept circuits and one for new circuits. Over all switches, each pair
-//! gets its target circuits, and each port holds at most one circuit. The relaxation bounds all plans: the checker
-//! recomputes the bound from the solver's dual prices, and any dual prices give a valid bound. Branch and bound closes
-//! the remaining gap. The program is written as arrays, because writing it in good_lp's algebra takes 1.2 to 1.4 times
-//! as long.
+//! For every switch and pair of pods, the program has a column for kept circuits and a column for new circuits. Over
+//! all switches, each pair gets its target circuits, and each port holds at most one circuit. The relaxation bounds all
+//! plans: the checker recomputes the bound from the solver's dual prices, and any dual prices give a valid bound.
+//! If the bound is then below the claim, branch and bound continues. The program is written as arrays, because writing
+//! it in good_lp's algebra takes 1.2 to 1.4 times as long.
 
 use super::entries::Judged;
 use crate::plan::Action;

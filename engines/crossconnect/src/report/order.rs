@@ -21,7 +21,7 @@ struct PhaseFigures {
     most: u32,
     /// GPUs that receive more than one flow.
     hit_twice: Vec<u32>,
-    /// GPUs that receive nothing.
+    /// Number of GPUs that receive nothing.
     idle: usize,
 }
 

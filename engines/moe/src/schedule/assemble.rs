@@ -163,7 +163,7 @@ fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit>
     found
 }
 
-/// Returns the circuits with their actions: a circuit is kept if it is also in the other set, otherwise it is added.
+/// Returns the circuits `nics` with their actions: "keep" for a circuit that is also among `others`, otherwise "add".
 fn beside(nics: &[RegionCircuit], others: &[RegionCircuit]) -> Vec<RegionCircuit> {
     let action = |circuit| if others.contains(circuit) { CircuitAction::Keep } else { CircuitAction::Add };
     nics.iter().map(|circuit| RegionCircuit { action: action(circuit), ..*circuit }).collect()

@@ -1,9 +1,9 @@
 //! NICs of the circuits of a region, spread over the NUMA nodes of every server (docs/methods/moe.md, section 7).
 //!
 //! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs left.
-//! Both ends choose independently. Failed NICs hold no circuits. If most working NICs of a server are on one node, some
-//! pairs must use this node for more than half of their circuits; the number of such additional circuits is as small as
-//! possible.
+//! The NICs at the two ends of a circuit are chosen independently. Failed NICs hold no circuits. If most working NICs
+//! of a server are on one node, some pairs must use this node for more than half of their circuits; the number of such
+//! additional circuits is as small as possible.
 
 use super::circuits::CircuitCounts;
 use crate::plan::{CircuitAction, RegionCircuit};

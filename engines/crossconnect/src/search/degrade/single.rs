@@ -23,7 +23,8 @@ const MOST_CELLS: usize = 20_000;
 const NODES: i32 = 1000;
 
 /// Returns, for a task without sides, the target circuits that fit the working ports. `None` if all target circuits
-/// fit, if they would not all fit even with every port working, or if the scenario is too large to decide.
+/// fit, if they would not all fit even with every port working, or if the scenario is too large for the model and
+/// counting ports proves no loss.
 pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     let all: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let best = most(task);

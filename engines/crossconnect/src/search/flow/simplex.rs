@@ -10,7 +10,7 @@ use lightbay_core::method::MethodError;
 
 /// Marker for a missing arc or node.
 const NONE: u32 = u32::MAX;
-/// Steps and inspected arcs between two stop checks: well below 5 ms of work.
+/// Number of steps and inspected arcs between two stop checks: well below 5 ms of work.
 const WORK_PER_QUESTION: usize = 1 << 17;
 /// Minimum number of arcs that are priced before the best of them enters; with fewer, worse pivots would cost more time
 /// than the shorter pricing saves.
