@@ -1,8 +1,8 @@
 //! The independent checker of training plans.
 //!
 //! The checker shares only the types of scenarios and plans and the sizes of a workload with the rest of the crate. The
-//! checker places the stages itself, walks the full 1F1B graph of a job (or the edges of an instance), replays fair
-//! plans with a separate simulator, and recomputes every figure that a plan claims.
+//! checker places the stages itself, walks the full graph of a job (or the edges of an instance), replays fair plans
+//! with a separate simulator, and recomputes every figure that a plan claims.
 
 mod capacity;
 mod case;
@@ -215,7 +215,7 @@ pub fn claimed(
     open.into_iter().flatten().collect()
 }
 
-/// Checks a plan for a job: derives pods, links, tasks and the full 1F1B graph and compares the plan with them.
+/// Checks a plan for a job: derives pods, links, tasks and the full graph and compares the plan with them.
 pub fn check_job(job: &Job, result: &TrainingResult, claims: &Claims<'_>, depth: Depth) -> Verdict {
     examine_job(job, result, claims, depth).compared(claims)
 }

@@ -1,6 +1,6 @@
 //! DELTA: circuits between the pods of one LLM training job, from its computation-communication DAG.
 //!
-//! | room | what |
+//! | module | what |
 //! |---|---|
 //! | [`scenario`] | the input: jobs, instances, their sizes, knobs and presets |
 //! | [`plan`] | the result: circuits per link and the schedule that they allow |
@@ -13,7 +13,7 @@
 //! | [`check`] | the independent checker |
 //! | [`files`] | jobs from files of other tools, plans for other kinds |
 //! | [`methods`] | the methods by name |
-//! | [`kind`] | all of it behind the contract of the core |
+//! | [`kind`] | the kind `training`, through which the core uses this crate |
 #![forbid(unsafe_code)]
 
 pub mod analysis;

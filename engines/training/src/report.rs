@@ -1,27 +1,28 @@
 //! Training jobs and their plans explained as sections.
 //!
-//! | room | what |
+//! | module | what |
 //! |---|---|
 //! | [`limited`] | searches that end at a deadline |
-//! | [`alternatives`] | the plan beside simpler circuits |
+//! | [`alternatives`] | the plan compared with simpler circuits |
 //! | [`job`] | sizes, placement, contention and the ideal network |
 //! | [`network`] | pods with their ports, links with their circuits |
-//! | [`load`] | how full the circuits of links are |
+//! | [`load`] | load of the circuits of every link |
 //! | [`task`] | sentences on a task |
 //! | [`schedule`] | start, end and mean rate of every task |
-//! | [`delays`] | what one reconfiguration gains with switches of each kind |
+//! | [`delays`] | gain of one reconfiguration for switches of each kind |
 //! | [`switchings`] | circuits that change within the iteration |
-//! | [`path`] | why the plan is not ideal |
-//! | [`slack`] | how much later tasks could end, and links with circuits to spare |
-//! | [`contention`] | flows on directed links against their circuits |
-//! | [`sensitivity`] | what one port more and one circuit fewer change |
-//! | [`surplus`] | ports that one job could give away |
-//! | [`trials`] | what becomes of the plan if something fails |
-//! | [`differences`] | what two plans differ in beyond their figures |
+//! | [`frontier`] | minimum number of ports for several iteration times |
+//! | [`path`] | causes of the loss of the plan |
+//! | [`slack`] | time by which tasks could end later, and links with spare circuits |
+//! | [`contention`] | flows on directed links, compared with their circuits |
+//! | [`sensitivity`] | gain of one more port, and cost of one circuit fewer |
+//! | [`surplus`] | ports that one job could give up without a longer iteration |
+//! | [`trials`] | makespans if compute varies, a stage is slow, or circuits and ports fail |
+//! | [`differences`] | differences of two plans other than their figures |
 //! | [`several`] | several jobs on the same pods |
-//! | [`search`] | what a run that proves says |
-//! | [`generations`] | what a genetic search says |
-//! | [`beside`] | plans beside a run, as both need them |
+//! | [`search`] | progress of a run that proves |
+//! | [`generations`] | progress of a genetic search |
+//! | [`beside`] | other plans and runs of the scenario, for sections on runs |
 //! | [`runs`] | a report with the sections on runs |
 
 pub(crate) mod alternatives;

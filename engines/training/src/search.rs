@@ -2,19 +2,20 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`circuits`] | circuits that are found and handed over |
+//! | [`circuits`] | circuits with their makespan and ports |
 //! | [`baselines`] | circuits from the traffic matrix alone (section 6) |
 //! | [`repair`] | circuit allocations made to fit the ports (DELTA Alg. 5, 6; section 6) |
 //! | `carry` | circuits of one plan on another scenario |
-//! | [`polish`] | coordinate search around one vector (section 6) |
+//! | [`polish`] | coordinate search around one allocation (section 6) |
 //! | `reoptimise` | the best circuits for given ports, starting from a known plan |
 //! | [`ga`] | genetic search (DELTA Alg. 3; section 6) |
 //! | [`allocations`] | enumeration, or branch and bound over boxes, of circuit allocations (section 7) |
 //! | [`order`] | better schedules for given circuits, by the order of events (section 9) |
 //! | [`event_orders`] | branch and bound over event orders, where more than last transfers compete (section 10) |
+//! | [`phases`] | circuits that change within an iteration (section 14) |
 //! | [`robust`] | circuits for the worst of several configurations (section 12) |
 //! | [`ports`] | the fewest ports that keep the makespan (section 12) |
-//! | [`reallocate`] | ports passed between several jobs (section 12) |
+//! | [`reallocate`] | ports that move between several jobs (section 12) |
 //! | `frontier` | open boxes of a best-first search |
 
 pub mod allocations;

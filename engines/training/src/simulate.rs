@@ -3,13 +3,13 @@
 //! | module | what |
 //! |---|---|
 //! | [`iteration`] | one iteration, event by event: ideal, max-min fair, level-first |
-//! | [`sinks`] | transfers that share a link and have no successors: when the last one ends |
+//! | [`sinks`] | end of the last of the transfers that share a link and have no successors |
 //! | [`evaluate`] | makespan of a circuit allocation, by the cheapest exact way |
-//! | [`schedule`] | a simulated run as the result that a plan carries |
+//! | [`schedule`] | a simulated run as the result of a plan |
 //! | [`replicas`] | a plan of one replica copied onto all of them |
 //! | [`windows`] | earliest and latest times of tasks (DELTA Alg. 4), and of interval indices (Alg. 1) |
 //! | [`contention`] | tasks that can ever compete |
-//! | [`critical_path`] | the chain of tasks that dictates the makespan |
+//! | [`critical_path`] | the chain of tasks that determines the makespan |
 
 pub mod contention;
 pub mod critical_path;

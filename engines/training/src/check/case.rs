@@ -1,7 +1,7 @@
 //! The case against which a plan is checked: the network with its transfers, and the precedence of all work.
 //!
 //! Both forms of a scenario, job and instance, are converted to a case. An instance contributes its edges and one node
-//! per task; a job contributes its full 1F1B graph with every compute node. Nodes are stored in an order in which
+//! per task; a job contributes its full graph with every compute node. Nodes are stored in an order in which
 //! predecessors come first.
 
 use crate::scenario::instance::{Instance, Task};

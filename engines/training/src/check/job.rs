@@ -1,5 +1,4 @@
-//! The case of a job: the checker's own placement and transfers, and the whole 1F1B graph without merged or dropped
-//! nodes.
+//! The case of a job: the checker's own placement and transfers, and the whole graph without merged or dropped nodes.
 //!
 //! All replicas behave alike, so the checker walks one of them: its pods are 0..G, and G mirror pods represent the ring
 //! neighbours.

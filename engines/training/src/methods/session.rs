@@ -253,8 +253,7 @@ pub fn planned(
 
 /// The figures of a plan of one job or instance, other than its makespan.
 ///
-/// # Errors
-/// A scenario without any plan.
+/// # Errors An invalid scenario, or several jobs.
 pub fn figures(
     scenario: &TrainingScenario,
     result: &TrainingResult,

@@ -3,7 +3,7 @@
 //! Nodes are in topological order: predecessors come first. A walk over the stages produces the order: the walk runs
 //! the compute list of each stage as far as the inputs of the computes are available. The order also numbers the tasks
 //! of the reduced graph. Several replicas can be combined in one graph. Only the gradient exchange joins the replicas:
-//! an exchange waits for the end of the work of its stage in all replicas.
+//! an exchange waits until its gradients are ready in all replicas.
 
 mod order;
 mod walk;

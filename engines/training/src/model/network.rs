@@ -65,7 +65,7 @@ pub struct Network {
     pub order: Vec<u32>,
     /// For every two tasks, whether the DAG orders them (the transitive closure of the DAG).
     pub precedence: Precedence,
-    /// NIC directions that several tasks can use at the same time.
+    /// NIC directions that several tasks can use at the same time, or that carry several flows of one task.
     pub nic_groups: Vec<NicGroup>,
     /// NIC groups of every task, each with the number of flows of the task at one NIC of the group.
     pub nics_of: Vec<Vec<(u32, f64)>>,

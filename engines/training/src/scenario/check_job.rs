@@ -344,8 +344,8 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
     within("job.measured.pp_bytes_per_rank".to_owned(), measured.pp_bytes_per_rank, least, MAX_BYTES);
 }
 
-/// Sets which pods exchange gradients with other pods. Without measured figures, all stages of several replicas
-/// exchange gradients; measured figures can contain stages that exchange none.
+/// Sets which pods exchange gradients with other pods. Without measured figures, every stage whose replicas are in
+/// several pods exchanges gradients; measured figures can contain stages that exchange none.
 fn exchanging(measured: Option<&Measured>, shape: &mut Shape) {
     let silent = |stage: usize| {
         measured

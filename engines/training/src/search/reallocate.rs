@@ -222,7 +222,7 @@ impl Team {
     }
 
     /// Returns the trade in which a job gets a faster plan on these ports; `None` if the best plan found is not faster
-    /// than the present plan.
+    /// than the present plan by more than twice [`TOLERANCE`].
     ///
     /// # Errors
     /// The reason to stop.

@@ -1,4 +1,4 @@
-//! The 1F1B graph of one replica, built by stepping through the computations of every stage in their order.
+//! The graph of one replica, built by stepping through the computations of every stage in their order.
 
 use super::listed::ListedPods;
 use super::orders::Turn;

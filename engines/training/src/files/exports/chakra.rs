@@ -1,8 +1,8 @@
 //! A job as Chakra traces: computations, messages and gradient exchanges of every GPU, one file for each.
 //!
 //! Replicas exchange gradients as messages to their neighbours on the ring, after a barrier, because an exchange waits
-//! for the stage in all replicas. Two more files give the ranks of the barriers and of the pods, so that simulators,
-//! and the importer of traces, can reconstruct the job.
+//! for its gradients in all replicas. Two more files give the ranks of the barriers and of the pods, so that
+//! simulators, and the importer of traces, can reconstruct the job.
 
 use crate::model::collapse::full_dag;
 use crate::model::full_dag::{FullDag, Node, NodeKind};

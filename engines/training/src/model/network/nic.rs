@@ -1,7 +1,8 @@
 //! NIC directions that tasks can contend for.
 //!
-//! Every GPU has one NIC with an outgoing and an incoming direction of rate B. GPUs used by the same tasks
-//! are one resource. A direction whose tasks the DAG orders completely is never shared and is left out.
+//! Every GPU has one NIC with an outgoing and an incoming direction of rate B. GPUs used by the same tasks are one
+//! resource. A direction is left out if the DAG orders its tasks completely and each task has a single flow on it,
+//! because flows then never share it.
 
 use super::precedence::Precedence;
 use crate::scenario::instance::Instance;

@@ -9,7 +9,7 @@ use lightbay_core::report::{Curve, Curves, Lane, Line, Point, Span, Spans, Tone,
 /// reconfiguration to the end of the iteration.
 const BEFORE: f64 = 0.15;
 
-/// Circuits of every pair of pods that has circuits: the circuits that carry, and the circuits that are dark after a
+/// Circuits of every link that has circuits: the circuits that carry, and the circuits that are dark after a
 /// reconfiguration.
 pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s: f64) -> Spans {
     let lanes = (0..instance.links.len()).filter_map(|link| {
@@ -20,7 +20,8 @@ pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s
 }
 
 /// Beginning of the part of the iteration in which circuits change: shortly before the first reconfiguration that is
-/// not at the start. If the whole iteration were shown, dark times of milliseconds would be narrower than a column.
+/// not at the start, or 0 without such a reconfiguration. If the whole iteration were shown, dark times of milliseconds
+/// would be narrower than a column.
 pub(super) fn tail_s(phases: &Phases, period_s: f64) -> f64 {
     let inner = phases.events.iter().map(|event| event.time_s).find(|time_s| *time_s > 0.0);
     inner.map_or(0.0, |first_s| (first_s - BEFORE * (period_s - first_s)).max(0.0))

@@ -271,8 +271,8 @@ impl Steps<'_> {
         next
     }
 
-    /// Courses in which one instant is moved by a step or to the next or previous end of a transfer, or in which this
-    /// instant and all later ones are moved by a step.
+    /// Courses in which one instant is moved by a step. For every instant but the first, also courses in which this
+    /// instant is moved to the next or previous end of a transfer, or together with all later instants by a step.
     fn retimed(&mut self, course: &Course, step: f64) -> Vec<Course> {
         let mut next = Vec::new();
         let ends = self.ends(course);

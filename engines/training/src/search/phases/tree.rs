@@ -195,7 +195,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
     }
 
     /// Lower bound on the value of the schedules of the box; infinite if none of these schedules can beat the best
-    /// plan.
+    /// plan, or if schedules of other boxes are at least as good.
     fn bound(&mut self, what: &MoveBox) -> f64 {
         let network = &self.task.evaluator.network;
         for state in 0..2 {

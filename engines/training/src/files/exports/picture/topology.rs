@@ -67,7 +67,8 @@ pub(super) fn draw(
 }
 
 /// Places real pods in a row, each with its mirror below. Returns the positions of all pods, and the y of the lower
-/// end; `None` if the row is too wide, or if a link joins real pods that are not neighbours in the row.
+/// end; `None` if the row is too wide, if a link joins real pods that are not neighbours in the row, or if a mirror
+/// does not have exactly one real pod of its own.
 fn chain(facts: &Facts, at: (f64, f64), width: f64) -> Option<(Vec<(f64, f64)>, f64)> {
     let instance = facts.instance();
     let mut column = vec![None; instance.pods.len()];

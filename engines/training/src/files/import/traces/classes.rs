@@ -142,8 +142,8 @@ impl Classes {
     }
 }
 
-/// Returns the problems of all files as one error; if several files have problems, each problem begins with the name of
-/// its file.
+/// Returns the problems of all files as one error; if several files have problems, the path of each problem begins with
+/// the name of its file.
 fn one_problem(mut failed: Vec<Problems>) -> Result<(), Problems> {
     if failed.len() < 2 {
         return failed.pop().map_or(Ok(()), Err);
