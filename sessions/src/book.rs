@@ -1,7 +1,7 @@
 //! Plan numbers of a session. Each run numbers its own plans from 1; the session numbers the plans of all runs.
 //!
-//! Screen, log and disk use the same book, so that "plan 7" means the same plan everywhere, regardless of the order of
-//! their requests.
+//! Screen, log and disk use the same book, so that "plan 7" means the same plan everywhere, regardless of the order in
+//! which they request numbers.
 
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::event::RunId;
@@ -185,7 +185,7 @@ impl PlanBook {
         self.pages().kept.insert(plan);
     }
 
-    /// Returns `true` if saving of the plan was requested apart from its run.
+    /// Returns `true` if the plan must be saved by request, separately from its run.
     pub(crate) fn is_kept(&self, plan: PlanId) -> bool {
         self.pages().kept.contains(&plan)
     }

@@ -52,7 +52,7 @@ pub struct ActivityRow {
     pub critical: bool,
     /// Index of the interval of the first amount.
     pub first: usize,
-    /// One amount per interval from `first` on: 0 is paused, NaN is not active.
+    /// One amount per interval from `first` on: 0 while the task is paused, NaN while it is not active.
     pub amounts: Vec<f64>,
     /// The amount that gets the strongest shade (1 for each flow of the task), or the limit of a link.
     pub full: f64,

@@ -431,8 +431,8 @@ impl<'a> Chart<'a> {
     }
 
     /// Marks samples, each on the dot of its curve. A curve of one point is drawn as a mark, because a single dot would
-    /// not be visible. Without colours, each curve has its letter as mark, also at some places of a curve without
-    /// marked samples.
+    /// not be visible. Without colours, and in the ASCII set, the mark of a curve is its letter. Without colours, this
+    /// letter is also drawn at some places of a curve without marked samples, except in the ASCII set.
     fn draw_marks(&self, plot: &mut Pen<'_>, number: usize, series: &Series, x: Range, y: &Heights) {
         let (style, letter) = (self.theme.ink(series.tone, true), &mut [0; 4]);
         let own = if series.letter.is_ascii_graphic() { series.letter } else { '*' };

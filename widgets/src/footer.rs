@@ -16,7 +16,7 @@ pub struct KeyHint {
     pub keys: Label,
     /// Effect of the key, in a word or two.
     pub label: Label,
-    /// `true` if the key can be used now; otherwise it is grey.
+    /// `true` if the key can be used now; if it cannot, its entry is grey.
     pub enabled: bool,
     /// `true` if the entry is never cut (help, quit).
     pub keep: bool,
@@ -30,7 +30,7 @@ impl KeyHint {
         Self { keys: keys.into(), label: label.into(), enabled: true, keep: false, id }
     }
 
-    /// Sets whether the key can be used now; otherwise it is grey.
+    /// Sets whether the key can be used now; if it cannot, its entry is grey.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;

@@ -122,7 +122,7 @@ pub use too_small::TooSmall;
 
 use ratatui_core::buffer::Buffer;
 
-/// Returns the characters of a buffer, rows without trailing blanks. For examples, tests and copying.
+/// Returns the characters of a buffer, row by row, without trailing blanks. Used for examples, tests and copying.
 pub fn text_of(buf: &Buffer) -> String {
     let width = usize::from(buf.area.width).max(1);
     let mut out = String::new();

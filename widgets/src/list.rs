@@ -27,7 +27,7 @@ pub struct ListItem {
     pub right: Label,
     /// Positions of the graphemes of `text` that the search matched, ascending.
     pub matches: Vec<u32>,
-    /// `true` if the item can be chosen now; otherwise it is grey.
+    /// `true` if the item can be chosen now; if it cannot, it is grey.
     pub enabled: bool,
     /// `true` for a heading between items, which cannot be selected.
     pub heading: bool,
@@ -65,7 +65,7 @@ impl ListItem {
         self
     }
 
-    /// Sets whether the item can be chosen now; otherwise it is grey.
+    /// Sets whether the item can be chosen now; if it cannot, it is grey.
     #[must_use]
     pub const fn enabled(mut self, enabled: bool) -> Self {
         self.enabled = enabled;

@@ -68,7 +68,8 @@ impl<'a> Meter<'a> {
         self
     }
 
-    /// Leaves a gap above the bar, for bars in consecutive rows; such a bar is drawn to a whole cell.
+    /// Leaves a gap above the bar, for bars in consecutive rows; such a bar is drawn in whole cells, not in eighths of
+    /// a cell.
     #[must_use]
     pub const fn spaced(mut self, spaced: bool) -> Self {
         self.spaced = spaced;

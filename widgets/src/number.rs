@@ -1,7 +1,7 @@
 //! Numbers as text in a buffer on the stack: rounded, never cut, `-` for an unknown value.
 //!
 //! Digits are grouped by thin gaps above 9 999 (`12 829.85`). A number that does not fit loses decimals first, then
-//! becomes `12.8 k`, `4.1 M`; digits are never dropped.
+//! becomes `12.8 k`, `4.1 M`; a number is never cut off.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -255,7 +255,7 @@ pub fn clock(value_s: f64) -> Num {
 }
 
 /// Formats `value` in at most `width` columns: fewer decimals first, then `k`, `M`, `G`, `T`, then a power of ten. A
-/// value that does not fit in any form is written in full; digits are never dropped.
+/// value that does not fit in any form is written in full; a number is never cut off.
 pub fn fit(value: f64, decimals: usize, width: usize) -> Num {
     let full = fixed(value, decimals);
     if full.len() <= width || !value.is_finite() {

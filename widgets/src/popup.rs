@@ -1,4 +1,4 @@
-//! A pop-up with a double frame; the content behind it is dimmed to a third.
+//! A pop-up with a double frame; the content behind it is dimmed ([`Theme::faded`]).
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
@@ -69,7 +69,7 @@ impl<'a> Popup<'a> {
         }
     }
 
-    /// Dims the colours of everything in `area` to a third of their strength.
+    /// Dims everything in `area`, with the styles of [`Theme::faded`].
     pub fn dim(theme: &Theme, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         // Neighbouring cells usually have the same style, so the last result is reused.

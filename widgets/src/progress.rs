@@ -235,7 +235,7 @@ impl<'a> SolveStrip<'a> {
         self
     }
 
-    /// Sets rows at the end, which are drawn if there is room.
+    /// Sets further rows, which are drawn below all others if there is room.
     #[must_use]
     pub const fn notes(mut self, notes: &'a [Vec<Piece>]) -> Self {
         self.notes = notes;

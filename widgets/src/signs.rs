@@ -224,7 +224,7 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// Sets that the edit layer is open: the selected cell is highlighted.
+    /// Sets whether the edit layer is open; if it is, the selected cell is highlighted.
     #[must_use]
     pub const fn editing(mut self, editing: bool) -> Self {
         self.editing = editing;

@@ -106,7 +106,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Sets the limit for the sum of the layers, which is drawn as a line, and its name.
+    /// Sets the limit for the sum of the layers, and the name of the limit. The limit is drawn as a line.
     #[must_use]
     pub const fn limit(mut self, limit: f64, name: &'a str) -> Self {
         self.limit = Some((limit, name));

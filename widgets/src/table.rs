@@ -33,7 +33,8 @@ pub struct Column {
     pub align: Align,
     /// Order of omission when space is short: higher values are omitted earlier, 0 never.
     pub priority: u8,
-    /// `true` if the column gets the remaining columns of the screen, with `width` as its minimum.
+    /// `true` if the column gets the remaining width of the screen, with `width` as its minimum; if several columns are
+    /// so marked, the first one that is shown gets it.
     pub grow: bool,
     /// Position at which a cell is cut if it does not fit. Numbers are not cut: a number that does not fit is shown as
     /// an ellipsis.
@@ -68,7 +69,7 @@ impl Column {
         self
     }
 
-    /// Gives the remaining columns of the screen to this column.
+    /// Gives the remaining width of the screen to this column.
     #[must_use]
     pub const fn grow(mut self) -> Self {
         self.grow = true;
@@ -238,7 +239,7 @@ impl<'a> Table<'a> {
         if self.selectable { 3 } else { 0 }
     }
 
-    /// Decides which columns are shown and where; returns `true` if some of them do not fit.
+    /// Decides which columns are shown and where; also returns `true` if some columns do not fit.
     fn places(&self, width: i32) -> (ColumnPlaces, bool) {
         let columns = &self.columns[..self.columns.len().min(MAX_COLUMNS)];
         let mut shown = [false; MAX_COLUMNS];

@@ -171,7 +171,8 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Key of the plans that the claimed bound covers; absent if the bound covers all plans of the scenario.
+    /// Key in [`Self::other`] of the words for the plans that the claimed bound covers; absent if the bound covers all
+    /// plans of the scenario.
     pub const BOUND_COVERS: &str = "bound_covers";
 
     /// Returns the plans that the claimed bound covers, in words; `None` if the bound covers all plans of the scenario.

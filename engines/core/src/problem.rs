@@ -51,7 +51,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Every problem of one input, with the input's name. Stores the first [`Problems::CAP`] problems and counts the
+/// The problems of one input, with the name of the input. Stores the first [`Problems::CAP`] problems and counts the
 /// others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {

@@ -105,7 +105,8 @@ pub struct SolutionFile {
     pub dialect: Dialect,
     /// Reason why the solve ended, in the words of the solver.
     pub status: Option<Stated<String>>,
-    /// Statement of the file that it has no point, such as "infeasible" or "unbounded"; its values are then not read.
+    /// Statement of the file that it has no point, such as "infeasible" or "unbounded"; the values in the file are then
+    /// not read.
     pub no_point: Option<Stated<String>>,
     /// The objective that the file states.
     pub objective: Option<Stated<f64>>,

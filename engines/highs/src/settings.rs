@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::options::{MIN_START_SHARE, OptionValue, Options};
 use crate::raw::{Highs, OptionInfo};
 
-/// State of the options of an instance that HiGHS does not store.
+/// The state of an instance's options, as far as HiGHS does not store it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Minimum fraction of the integer columns for which a start must give values.

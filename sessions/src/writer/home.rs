@@ -58,7 +58,7 @@ pub struct NewSession {
     pub scenario: Arc<Value>,
 }
 
-/// The present folder of a session, with its lock.
+/// The folder in which a session is stored now, and the lock of the folder.
 #[derive(Debug)]
 struct OpenFolder {
     folder: Folder,

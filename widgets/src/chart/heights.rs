@@ -51,7 +51,7 @@ impl Heights {
         self.rows
     }
 
-    /// Returns the row at a fraction of the height: the row of its dot.
+    /// Returns the row in which the dot at a fraction of the height lies.
     pub fn row(&self, share: f64) -> i32 {
         cell_of(1.0 - share.clamp(0.0, 1.0), self.rows, self.per_cell)
     }

@@ -1,5 +1,5 @@
-//! A formatter that writes characters which could make a name misleading as `\u` escapes, even those that JSON allows
-//! unescaped.
+//! A formatter that writes, as `\u` escapes, the characters that could make a name misleading, even those that JSON
+//! allows unescaped.
 //!
 //! Every reader gets the same values, and a terminal shows the text without executing control characters.
 

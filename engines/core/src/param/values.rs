@@ -104,7 +104,7 @@ impl Params {
         })
     }
 
-    /// Replaces a value; used for changes during a run.
+    /// Sets a value, or replaces it; used for changes during a run.
     pub fn set(&mut self, name: impl Into<String>, value: ParamValue) {
         match self.0.entry(name.into()) {
             btree_map::Entry::Occupied(mut known) => known.get_mut().value = value,
@@ -137,22 +137,24 @@ impl Params {
         self.0.remove(name).map(|entry| entry.value)
     }
 
-    /// Returns the value of a boolean parameter; `false` if absent.
+    /// Returns the value of a boolean parameter; `false` if the parameter is absent or of another type.
     pub fn bool(&self, name: &str) -> bool {
         matches!(self.get(name), Some(ParamValue::Bool(true)))
     }
 
-    /// Returns a whole number, if given.
+    /// Returns the value of a parameter as a whole number; `None` if the parameter is absent or its value is not a
+    /// whole number.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.get(name).and_then(ParamValue::as_i64)
     }
 
-    /// Returns a whole number of at least 0; 0 if the parameter is absent or its value is negative.
+    /// Returns the value of a parameter as a whole number of at least 0; 0 if the parameter is absent, or its value is
+    /// negative or not a whole number.
     pub fn count(&self, name: &str) -> usize {
         self.int(name).and_then(|value| usize::try_from(value).ok()).unwrap_or(0)
     }
 
-    /// Returns a number, if given.
+    /// Returns the value of a parameter as a number; `None` if the parameter is absent or its value is not a number.
     pub fn float(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(ParamValue::as_f64)
     }

@@ -186,7 +186,7 @@ pub struct Block {
     /// a block.
     pub on_screens: bool,
     /// Names of the forms ([`SectionInfo::forms`]) in which a screen shows this block, in addition to the block with
-    /// the name of the form; empty for every form.
+    /// the name of the form; if it is empty, the block is shown in every form.
     pub only_in: &'static [&'static str],
     /// Content of the block.
     pub body: Body,

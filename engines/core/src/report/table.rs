@@ -78,7 +78,7 @@ pub struct Column {
     pub right: bool,
     /// Order in which columns are dropped when space is short: higher values first, 0 never.
     pub priority: u8,
-    /// `true` for words that are aligned in columns themselves, such as lines of a log: a screen gives them all
+    /// `true` for words that are themselves aligned in columns, such as lines of a log: a screen gives them all
     /// available width, and removes the aligning blanks before it cuts them.
     pub aligned: bool,
 }
@@ -132,7 +132,7 @@ impl Column {
         self
     }
 
-    /// Marks the words of the column as aligned in columns themselves.
+    /// Declares that the words of the column are themselves aligned in columns, such as lines of a log.
     #[must_use]
     pub const fn aligned(mut self) -> Self {
         self.aligned = true;

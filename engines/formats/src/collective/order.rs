@@ -1,8 +1,8 @@
 //! Detects races: accesses to one slot whose order is not enforced (vector clocks).
 //!
-//! Every thread block counts its steps. It also stores, for every other block, the last step of that block that
-//! certainly happened before its own current step (a vector clock). Two accesses to one slot, at least one of them a
-//! write, must be ordered by these clocks.
+//! Every thread block counts its steps. Every block also stores, for every other block, the last step of the other
+//! block that certainly happened before the current step of this block (a vector clock). Two accesses to one slot, at
+//! least one of them a write, must be ordered by these clocks.
 
 use std::rc::Rc;
 

@@ -60,7 +60,7 @@ fn die_with_the_parent() {
     }
 }
 
-/// Sets the name in process lists, which otherwise could be the name of a symbolic link to the program.
+/// Sets the name of the process in process lists; it could otherwise be the name of a symbolic link to the program.
 fn take_a_name() {
     #[cfg(target_os = "linux")]
     {
