@@ -77,7 +77,7 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed upper bound of the objective over all pods of the size.
     pub bound: Option<f64>,
-    /// The pods for which the bound holds; `None` if it holds for all pods of the size.
+    /// The pods for which the bound holds; `None` if the bound holds for all pods of the size.
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims the bound.
     pub method: &'a str,

@@ -38,7 +38,7 @@ record! {
         pub job_shape: Option<[u16; 3]> = within(4..=MAX_SIDE).cold(),
         /// Wiring of the pod: designed by a method (design), the prismatic torus, or the doubly twisted torus.
         pub topology: TopologyChoice = any().or(TopologyChoice::Design).cold(),
-        /// Symmetry group of a designed pod, with one element for each cube; left to the method if not given.
+        /// Symmetry group of a designed pod, with one element for each cube; if missing, the method chooses it.
         pub group: Option<GroupChoice> = any().cold(),
         /// Virtual channels that routes may use.
         pub vc_count: u8 = within(1..=MAX_VCS).or(2),

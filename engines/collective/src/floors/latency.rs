@@ -13,7 +13,7 @@ pub struct LatencyFloor {
     pub path_us: f64,
     /// Source and destination between which the smallest latency is `path_us`.
     pub path: Option<(u32, u32)>,
-    /// Cuts whose floor may exceed the floor of the longest path.
+    /// Cuts whose floor may exceed `path_us`.
     pub cuts: Vec<LatencyCut>,
 }
 

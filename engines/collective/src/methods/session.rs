@@ -94,7 +94,7 @@ impl EpochSession {
         epochs_of(&self.tasks, schedules)
     }
 
-    /// Reports the bound of the session and the plans that it covers.
+    /// Reports the bound of the session, and states which plans the bound covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.bound_epochs()) * self.tasks.epoch_us;
         let parts = self.tasks.tasks.len() > 1;

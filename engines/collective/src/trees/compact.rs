@@ -31,8 +31,8 @@ const PARTS: u64 = 1 << 30;
 const SMALL: u64 = 20_000;
 
 /// Returns fractions that are close to the shares and add up to exactly 1. Their common denominator is the smallest
-/// suitable number up to `SMALL`, which exists if the shares are a vertex of an LP model; otherwise the denominator is
-/// a power of two.
+/// number up to `SMALL` with which every share is nearly a whole number of parts, at least one; such a number exists if
+/// the shares are a vertex of an LP model; otherwise the denominator is a power of two.
 pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
     // All shares are close to multiples of 1 / denominator, and none becomes 0.
     let fits = |of: &u64| {

@@ -99,7 +99,7 @@ impl Growth<'_> {
         reach.price + self.per_us * reach.latency
     }
 
-    /// Adds the neighbours of a node that the data reaches to the frontier.
+    /// Adds to the frontier the neighbours of a node that the data has reached.
     #[expect(
         clippy::too_many_arguments,
         reason = "the arguments are parts of one search, borrowed separately"

@@ -70,7 +70,7 @@ type Turn = (i64, u32, WaitingHop);
 struct Prepared {
     chains: Vec<u32>,
     tails: Vec<u32>,
-    /// Children of each hop; the hops that leave the root come last.
+    /// Children of each hop; the last entry has the hops that leave the root.
     children: Vec<Vec<u32>>,
     /// If switches copy: for each hop, the other hops from the same GPU that share its first link or more, each with
     /// the number of shared links.

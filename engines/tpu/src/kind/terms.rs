@@ -2,7 +2,7 @@
 
 use lightbay_core::term::Term;
 
-/// Terms of this kind in addition to its figures.
+/// Terms that this kind explains in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new(
         "cube",

@@ -313,7 +313,7 @@ impl<'a> DorSelection<'a> {
 }
 
 /// Returns a step near the golden section of `nodes`: the multiples of the step modulo `nodes` are spread evenly (low
-/// discrepancy). The step has no common divisor with `nodes`, so its multiples visit every node.
+/// discrepancy). The greatest common divisor of the step and `nodes` is 1, so its multiples visit every node.
 fn spread(nodes: u32) -> u32 {
     let wanted = (f64::from(nodes) * 0.618) as u32;
     (wanted.max(1)..=nodes.max(1)).find(|step| gcd(*step, nodes) == 1).unwrap_or(1)

@@ -2,8 +2,8 @@
 
 use crate::model::task::CollectiveTask;
 
-/// Maximum number of links of a chain. A path through three tiers of switches has 6; deeper networks would have too many
-/// chains to list.
+/// Maximum number of links of a chain. A path through three tiers of switches has 6 links; deeper networks would have
+/// too many chains to list.
 const LONGEST: usize = 8;
 
 /// Chains from every GPU, in flat lists.

@@ -5,7 +5,7 @@ use crate::model::distances::FAR;
 use crate::model::task::CollectiveTask;
 use rustc_hash::FxHashSet;
 
-/// Maximum number of images of a cut that are used: enough for every chassis of a large network.
+/// Number of images of a cut at which no more images are computed: enough for every chassis of a large network.
 const MOST_IMAGES: usize = 64;
 
 /// Returns fixed orders of the chunks of a task; orders whose schedules reach the bound most often come first.
@@ -77,7 +77,8 @@ fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Returns the set and its images under the declared symmetries.
+/// Returns a set of nodes and its images under the declared symmetries; ends when about [`MOST_IMAGES`] images are
+/// found.
 fn images(task: &CollectiveTask, inside: &[u32]) -> Vec<Vec<u32>> {
     // Breadth first over the generators.
     let mut images = vec![inside.to_vec()];

@@ -7,7 +7,7 @@ use crate::model::task::CollectiveTask;
 use crate::programs::copying::CopyProgram;
 use lightbay_highs::model::Column;
 
-/// Reward of a chunk one hop from its destination, relative to a delivery: below 1, like the paper's gamma.
+/// Reward of a chunk one hop from its destination, relative to a delivery: below 1, like γ in the TE-CCL paper.
 const NEAR: f64 = 0.9;
 /// Reward of a chunk in flight, relative to a chunk that has arrived; slightly below 1, so that both rewards are never
 /// equal.

@@ -44,8 +44,8 @@ const MANY_ROUNDS: [Round; 4] = [
     Round { families: 1, steps: 1.0, chains: 1.0 },
 ];
 
-/// Minimum number of families for [`MANY_ROUNDS`]: with more families, the first of three rounds would cost as much as
-/// the last one.
+/// Minimum number of families for [`MANY_ROUNDS`]: at 20 families, the first of three rounds would cost as much as the
+/// last one.
 const MANY: usize = 16;
 
 /// Number of random streams reserved for one annealing.

@@ -296,7 +296,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
     }
 }
 
-/// Returns the first `N` words of a slice as an array; the caller ensures that the slice has that many.
+/// Returns the first `N` elements of a slice as an array; the caller ensures that the slice has at least `N` elements.
 #[inline(always)]
 fn chunk<T, const N: usize>(slice: &[T]) -> &[T; N] {
     match slice.first_chunk::<N>() {
