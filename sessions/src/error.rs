@@ -6,7 +6,8 @@ use lightbay_core::problem::{Problem, printable};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Reason that saved work could not be read or written. Every message names the path and what to do.
+/// Reason that saved work could not be read, written or compared. Every message states the remedy; most also name the
+/// file, the folder, the session or the plans.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {

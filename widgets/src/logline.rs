@@ -1,4 +1,4 @@
-//! The last events: one line above the footer, or as many as fit. Severity is a letter.
+//! The last events, as lines above the footer: one line, or as many as fit. A letter states the severity of an event.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

@@ -139,7 +139,7 @@ impl Config<'_> {
     }
 
     /// Reads a size of at least `least` that has one of these names; `None` if the description has no key of these
-    /// names.
+    /// names, or if the value is invalid, which adds a problem.
     fn given(&mut self, names: &[&'static str], least: u32) -> Option<u32> {
         let (name, value) = self.find(names)?;
         let size = value.as_u64().and_then(|size| u32::try_from(size).ok()).filter(|size| *size >= least);

@@ -47,7 +47,7 @@ pub struct Conflict {
     pub columns: Vec<Party>,
     /// `true` if the linear relaxation is infeasible; otherwise the conflict depends on integer columns.
     pub relaxed: bool,
-    /// `true` if none of the rows and bounds can be omitted.
+    /// `true` if the conflict needs every one of the rows and bounds.
     pub minimal: bool,
 }
 

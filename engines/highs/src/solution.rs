@@ -73,7 +73,7 @@ pub struct Solution {
     pub values: Option<Vec<f64>>,
     /// Objective of the best feasible point, in the sense of the model and including its constant.
     pub objective: Option<f64>,
-    /// Bound that no point can beat; for a linear program solved to the end, this is the objective.
+    /// Bound that no point can beat; for a linear program solved to the end, it equals the objective value.
     pub bound: Option<f64>,
     /// Dual value of each row; empty unless the model is a linear program and the solver returned duals.
     pub row_duals: Vec<f64>,

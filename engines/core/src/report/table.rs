@@ -12,7 +12,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows. If an overview shows only some of them and `rank` is `None`, the most important rows come first.
     pub rows: Vec<Row>,
-    /// Number of rows that an overview shows; 0 for all. A request for the section by name shows all rows.
+    /// Number of rows that an overview shows; 0 for all. If a user requests the section by its name, all rows are
+    /// shown.
     pub overview: usize,
     /// Noun for one row, and noun for several rows: `task`, `tasks`.
     pub of: [&'static str; 2],

@@ -96,7 +96,8 @@ impl Arguments<'_> {
             .is_some_and(|value| !matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "0"))
     }
 
-    /// Returns the value of a size, if one of the names exists.
+    /// Returns the size that has one of the names; `None` if there is none, or if its value is invalid, which adds a
+    /// problem.
     fn given(&mut self, names: &[&str]) -> Option<u64> {
         let (name, value) = self.text(names)?;
         let size = value.replace('_', "").parse::<u64>().ok().filter(|size| u32::try_from(*size).is_ok());
@@ -198,7 +199,8 @@ impl Arguments<'_> {
     }
 
     /// Reads the indices of the layers with experts from `moe_layer_freq`: every n-th layer, counted from 0, or a list
-    /// such as `([0]*3+[1]*58)`.
+    /// such as `([0]*3+[1]*58)`. Without this argument, all layers have experts. `None` for an invalid value, which
+    /// adds a problem.
     fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
         let Some((name, text)) = self.text(&["moe_layer_freq"]) else { return Some((0..layers).collect()) };
         if let Ok(every) = text.parse::<u32>()

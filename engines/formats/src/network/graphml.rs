@@ -1,4 +1,4 @@
-//! GraphML: nodes, edges, and their data by the names of their keys.
+//! GraphML: nodes, edges, and the data of both under the names of its keys.
 
 use super::builder::Builder;
 use super::facts::part_of;
