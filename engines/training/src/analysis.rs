@@ -198,7 +198,7 @@ impl Analysis {
     /// Analyses `result`, which must have passed the checker for this scenario.
     ///
     /// # Errors
-    /// [`AnalysisError`] if the result does not belong to the scenario.
+    /// A scenario that cannot be built, a result of another scenario, or circuits that change within the iteration.
     pub fn new(scenario: &TrainingScenario, result: &TrainingResult) -> Result<Self, AnalysisError> {
         Self::of(Setting::new(scenario)?, result)
     }
@@ -206,7 +206,7 @@ impl Analysis {
     /// Analyses `result` for a prepared scenario.
     ///
     /// # Errors
-    /// [`AnalysisError`] if the result does not belong to the scenario.
+    /// A result of another scenario, or circuits that change within the iteration.
     pub fn of(setting: Setting, result: &TrainingResult) -> Result<Self, AnalysisError> {
         if result.phases.is_some() {
             return Err(AnalysisError::Moves);
@@ -219,7 +219,7 @@ impl Analysis {
     /// to the times of the plan.
     ///
     /// # Errors
-    /// [`AnalysisError`] if the result does not belong to the scenario.
+    /// A scenario that cannot be built, or a result of another scenario.
     pub fn of_times(scenario: &TrainingScenario, result: &TrainingResult) -> Result<Self, AnalysisError> {
         let circuits = match &result.phases {
             None => result.circuits(),

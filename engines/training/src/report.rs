@@ -287,7 +287,8 @@ impl<'a> TrainingReport<'a> {
         made.as_ref().map_err(Unavailable::failed)
     }
 
-    /// The circuits of the plan with its rate rule; unavailable if they do not fit the ports.
+    /// The circuits of the plan with its rate rule; unavailable if the circuits change within the iteration or do not
+    /// fit the ports.
     fn circuits(&self) -> Result<(Vec<u32>, Rates), Unavailable> {
         let (setting, result) = (self.setting()?, self.result()?);
         if result.phases.is_some() {

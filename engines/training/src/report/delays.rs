@@ -33,8 +33,8 @@ const NARROW: f64 = 0.01;
 /// Builds the section on the gain of one reconfiguration.
 ///
 /// # Errors
-/// A scenario in which transfers other than the last transfers compete, no allocation that fits the ports, or too little
-/// time.
+/// A scenario in which transfers other than the last transfers compete, no allocation that fits the ports, or too
+/// little time.
 pub(super) fn section(
     setting: &Setting,
     group: Reconfiguration,
@@ -122,8 +122,8 @@ fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves
 /// Computes the best static circuits.
 ///
 /// # Errors
-/// A scenario in which transfers other than the last transfers compete, no allocation that fits the ports, or too little
-/// time.
+/// A scenario in which transfers other than the last transfers compete, no allocation that fits the ports, or too
+/// little time.
 pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result<Circuits, Unavailable> {
     let evaluator = &setting.evaluator;
     if let Some(reason) = evaluator.contention.loose.first() {

@@ -47,8 +47,8 @@ struct Target {
 
 /// Builds the section on the minimum number of ports for several iteration times.
 ///
-/// # Errors
-/// A scenario in which transfers other than the last transfers compete, or too little time.
+/// # Errors A scenario in which transfers other than the last transfers compete, no allocation that fits the ports, or
+/// too little time.
 pub(super) fn section(
     setting: &Setting,
     group: Reconfiguration,

@@ -1,9 +1,10 @@
 //! Tasks that can ever compete for a link or a NIC, and the test whether all competition is among last transfers.
 //!
-//! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders them. All other
-//! tasks always run alone. A scenario is *tail-exact* if no tasks can compete for a NIC, every contended task is a sink
-//! (a task without successors), and equal work (tails) follows the contended sinks of each directed link. Start times
-//! then follow from a longest path, and only the sinks of each directed link share capacity.
+//! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders them. A task with
+//! several flows on one NIC is contended too. All other tasks always run alone. A scenario is *tail-exact* if neither
+//! tasks nor flows of one task can compete for a NIC, every contended task is a sink (a task without successors), and
+//! equal work (tails) follows the contended sinks of each directed link. Start times then follow from a longest path,
+//! and only the sinks of each directed link share capacity.
 
 use crate::model::network::Network;
 use std::fmt;
@@ -57,9 +58,9 @@ impl fmt::Display for Loose {
 /// Contention of the tasks of a network.
 #[derive(Clone, Debug)]
 pub struct Contention {
-    /// `true` if a task can compete with another task.
+    /// `true` if a task can compete with another task, or if its own flows compete for a NIC.
     pub contended: Vec<bool>,
-    /// `true` if a task can compete for a NIC.
+    /// `true` if a task can compete for a NIC with another task, or if its own flows compete for a NIC.
     pub nic_contended: Vec<bool>,
     /// One reason for every directed link and NIC group that breaks tail-exactness; empty if tail-exact.
     pub loose: Vec<Loose>,

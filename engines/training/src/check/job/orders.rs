@@ -20,7 +20,8 @@ impl Turn {
     }
 }
 
-/// Returns the computations of every stage, in order.
+/// Returns the computations of every stage, in order; `None`, with a violation, if the job lists an order that does not
+/// fit it.
 pub(super) fn orders(job: &Job, shape: &Shape, found: &mut Findings) -> Option<Vec<Vec<Turn>>> {
     let (stages, n) = (shape.stages, job.run.micro_batches);
     let literal = job.measured.as_ref().and_then(|measured| match &measured.order {

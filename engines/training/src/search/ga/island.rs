@@ -118,7 +118,7 @@ impl<'a> Island<'a> {
         self.best.as_ref()
     }
 
-    /// Creates the first population: the seeds, then random individuals.
+    /// Creates the first population: the seeds, as many as the population can hold, then random individuals.
     pub fn settle(&mut self, seeds: &[Vec<u32>], cache: &Cache, stop: &dyn Fn() -> bool) {
         let limits = self.task.limits();
         let size = self.settings.population as usize;

@@ -19,7 +19,7 @@ const MOMENTS: u32 = 6;
 /// Maximum number of boxes per moment.
 const MOST_BOXES: usize = 20_000;
 
-/// Shows that no plan with any number of reconfigurations has this period.
+/// Tries to show that no plan with any number of reconfigurations has this period.
 pub(in crate::check::exact) fn none_at_all_within(
     ask: &Ask<'_>,
     contention: &Contention,
