@@ -23,7 +23,7 @@ pub struct StackLayer {
     pub shade: u8,
     /// Character that fills the layer if colours are missing.
     pub letter: char,
-    /// One amount per interval; NaN, infinite and negative count as nothing.
+    /// One amount per interval; NaN, infinite amounts and negative amounts count as 0.
     pub amounts: Vec<f64>,
 }
 

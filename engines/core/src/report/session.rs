@@ -65,7 +65,7 @@ pub struct PlanBeside {
     pub is_rival: bool,
     /// `true` if the plan's scenario differs from the current scenario.
     pub is_stale: bool,
-    /// `true` if the plan's scenario is the scenario of the session's run.
+    /// `true` if the plan's scenario is the scenario of the run in [`Surroundings::run`].
     pub is_of_run: bool,
     /// The plan itself, if it is in memory.
     pub plan: Option<SharedPlan>,
