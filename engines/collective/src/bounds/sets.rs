@@ -35,8 +35,8 @@ pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     ranges
 }
 
-/// Returns the orbits of nodes under the declared symmetries, if there are more than [`MOST_SINGLES`] GPUs and the
-/// demand is the same for every GPU; otherwise `None`.
+/// Returns the orbits of nodes under the declared symmetries, if there are such symmetries and more than
+/// [`MOST_SINGLES`] GPUs, and the demand is the same for every GPU; otherwise `None`.
 fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     let gpus = task.network.gpus().len();
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {

@@ -16,8 +16,8 @@ use rustc_hash::FxHashSet;
 pub const MOST_LISTED_SENDS: usize = 250_000;
 
 /// Returns an AllToAll plan in compact form if symmetries that move every GPU and every link map its schedule to
-/// itself. `None` if there are no such symmetries, or if the compact form cannot express the schedule because chunks
-/// are sent in pieces or links are time-varying.
+/// itself. `None` for other collectives, if there are no such symmetries, or if the compact form cannot express the
+/// schedule because chunks are sent in pieces, the starts of a chunk do not form a path, or links are time-varying.
 pub fn exchange_in_short(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,

@@ -301,8 +301,8 @@ impl WireNetwork {
         ))
     }
 
-    /// Returns the network as dimensions of ASTRA-sim, each with its type and its number of nodes; `None` if the
-    /// network does not consist of such dimensions.
+    /// Returns the network as dimensions of ASTRA-sim, each with its type and its number of nodes; `None` if no such
+    /// dimensions are found.
     fn dimensions(
         &self,
         scenario: &CollectiveScenario,

@@ -235,7 +235,7 @@ pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
 }
 
 /// Returns a sentence on the pair of groups (of nodes, if no data crosses between groups) for which one more circuit
-/// would help most.
+/// would help most; `None` if no link carries data.
 pub(super) fn advice(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

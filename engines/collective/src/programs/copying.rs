@@ -167,8 +167,8 @@ impl<'t> CopyProgram<'t> {
         EpochSchedule::pruned(self.task, self.starts(point))
     }
 
-    /// Converts a schedule to a start point of the solver; `None` if a start has no column, or the schedule is not
-    /// symmetric.
+    /// Converts a schedule to a start point of the solver; `None` if a start has no column, the schedule is not
+    /// symmetric, or the point breaks a row.
     pub fn point(&self, schedule: &EpochSchedule) -> Option<Vec<f64>> {
         let mut point = vec![0.0; self.model.columns()];
         // Only representatives have columns.

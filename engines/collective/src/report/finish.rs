@@ -114,8 +114,8 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     ))
 }
 
-/// Returns a sentence if no switch reduces in a plan although switches can (schedules reduce only data that arrives at
-/// one rate); otherwise `None`.
+/// Returns a sentence if no switch reduces in a plan although the switches, which cut through at different rates, can
+/// reduce (schedules reduce only data that arrives at one rate); otherwise `None`.
 pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
     if !scenario.topology.switch_model.reduce || !scenario.demand.collective.reduces() {
         return None;

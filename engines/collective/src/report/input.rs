@@ -119,8 +119,8 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
 
-/// Returns the matrix of the number of hops from the source of each chunk to its destinations; `None` if there are too
-/// many chunks or ranks.
+/// Returns the matrix of the number of hops from the source of each chunk to its destinations; `None` without chunks,
+/// or if there are too many chunks or ranks.
 fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix> {
     let topology = &scenario.topology;
     let ranks = scenario.demand.rank_nodes(topology);

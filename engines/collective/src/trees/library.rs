@@ -349,8 +349,8 @@ impl<'n> TreeLibrary<'n> {
         Some(periodic(self.network, trees, shard_bytes / (1000.0 * packing.rate), pieces))
     }
 
-    /// Returns the periodic schedule of the trees of `packing` with the best number of pieces; `None` if there are no
-    /// trees.
+    /// Returns the periodic schedule of the trees of `packing` with the best number of pieces among rounded powers of
+    /// the square root of 2; never `None`.
     fn periodic(&self, packing: &Packing, shard_bytes: f64, effort: &TreeEffort) -> Option<PeriodicFigures> {
         let round_us = shard_bytes / (1000.0 * packing.rate);
         let trees = || packing.trees.iter().flatten().map(|(tree, _)| tree);

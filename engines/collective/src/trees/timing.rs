@@ -23,7 +23,8 @@ pub struct PieceTiming {
 const FINEST: u32 = 256;
 
 impl PieceTiming {
-    /// Computes the timing of pieces of `bytes`; `None` if epoch numbers would overflow 32 bits.
+    /// Computes the timing of pieces of `bytes`; `None` if a piece takes at least 2³¹ - 1 epochs on some link, latency
+    /// included.
     pub fn new(network: &LinkNetwork, bytes: f64) -> Option<Self> {
         let capacities: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
         let fastest = capacities.iter().copied().fold(0.0, f64::max);

@@ -31,8 +31,8 @@ pub(super) struct Sums {
     pub hops: u64,
 }
 
-/// Checks a set of routes; `None` if the routes are too damaged to be counted. `place` is the JSON path of this set in
-/// the plan, for messages.
+/// Checks a set of routes; `None` if the routes are not listed, or if some route breaks a rule. `place` is the JSON
+/// path of this set in the plan, for messages.
 pub(super) fn check(
     pod: &Pod<'_>,
     routing: &Routing,
@@ -317,7 +317,8 @@ impl TakenTurns {
         self.next[arc * self.vcs + vc] |= 1 << (port * self.vcs + next_vc);
     }
 
-    /// Returns a cycle of the channel dependencies of the whole pod, if there is one, found by topological sorting.
+    /// Returns a text that describes a cycle of the channel dependencies of the whole pod, if there is one, found by
+    /// topological sorting.
     fn circle(&self, wiring: &Wiring) -> Option<String> {
         let (vcs, nodes) = (self.vcs, wiring.nodes());
         let channels = nodes * PORTS * vcs;

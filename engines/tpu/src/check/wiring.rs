@@ -58,7 +58,7 @@ fn chip_at(at: [usize; 3]) -> usize {
     at[0] + 4 * at[1] + 16 * at[2]
 }
 
-/// The wiring of a record; `None` if the record is too damaged to be followed.
+/// The wiring of a record; `None` if the list of switches has a violation.
 pub(super) fn of(
     record: &TopologyRecord,
     cubes: usize,

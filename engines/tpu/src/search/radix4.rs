@@ -52,7 +52,7 @@ impl Digraph {
     }
 
     /// A random 4-regular network, both directions of each link: stubs are paired at random, and invalid links are
-    /// repaired by swaps with other links. `None` below 5 nodes.
+    /// repaired by swaps with other links. `None` below 5 nodes, or if a million swaps do not repair the links.
     pub fn jellyfish(nodes: usize, stream: &mut Stream) -> Option<Self> {
         if nodes <= DEGREE {
             return None;
@@ -78,8 +78,8 @@ impl Digraph {
         None
     }
 
-    /// A random lift of the complete graph on five nodes, both directions of each link; `None` unless n is a multiple
-    /// of 5.
+    /// A random lift of the complete graph on five nodes, both directions of each link; `None` unless `nodes` is a
+    /// positive multiple of 5.
     pub fn xpander(nodes: usize, stream: &mut Stream) -> Option<Self> {
         let parts = DEGREE + 1;
         if nodes == 0 || !nodes.is_multiple_of(parts) {

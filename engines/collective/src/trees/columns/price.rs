@@ -77,7 +77,7 @@ impl Pricing<'_> {
     }
 
     /// Returns the cheapest tree from a root, with `per_us` as the price of latency; `None` if there are too many hops,
-    /// or if some GPU is not a rank.
+    /// or if some GPU is not a rank or cannot be reached.
     fn arborescence(&self, root: u32, per_us: f64) -> Option<Tree> {
         let question = self.question;
         let gpus = question.network.gpus();
