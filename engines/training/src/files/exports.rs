@@ -147,7 +147,7 @@ fn export_scenario(
     write(&Facts::of_scenario(scenario, all(params))?, format, params)
 }
 
-/// Returns the Chakra traces of a job, or a problem if the scenario is an instance.
+/// Returns the Chakra traces of a job, or a problem if the scenario is not a single job.
 fn traces(name: &str, scenario: &TrainingScenario) -> Result<Vec<Artifact>, Problems> {
     let TrainingScenario::Job(job) = scenario else {
         let message =

@@ -67,7 +67,8 @@ fn left_out() -> Vec<String> {
         .to_vec()
 }
 
-/// Bytes between pods over one iteration, all replicas.
+/// Bytes between pods over one iteration, all replicas; `None` if a job cannot be expanded to all replicas, or if
+/// several jobs do not fit together.
 pub fn traffic(scenario: &TrainingScenario) -> Option<TrafficMatrix> {
     match scenario {
         TrainingScenario::Job(job) => Some(sum(&expanded(job).ok()?)),

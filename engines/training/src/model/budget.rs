@@ -78,7 +78,8 @@ impl Budget {
         self.ports[pod]
     }
 
-    /// Number of circuits of a link that would fit if no other link had any, at least 1.
+    /// Number of circuits of a link that would fit if no other link had any; for a link without a real end, the total
+    /// flows of its direction with more flows. At least 1.
     pub fn limit(&self, link: usize) -> u32 {
         self.limit[link]
     }

@@ -125,7 +125,8 @@ impl<'a> Values<'a> {
     }
 
     /// The range of values that a screen shows, with a margin so that no curve lies on the axis. A bound of zero at the
-    /// root would compress all later values into one row, so such a bound is drawn along the edge.
+    /// root would compress all later values into one row, so such a bound is drawn along the edge. `None` without
+    /// values.
     fn range(&self, near: (f64, f64)) -> Option<(f64, f64)> {
         let points = self.series.iter().flat_map(|series| series.3).map(|point| point.value);
         let values = points.filter(|value| value.is_finite()).map(|value| value.clamp(near.0, near.1));
