@@ -103,8 +103,8 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     sets.sets
 }
 
-/// Adds every union of groups if there are at most [`MOST_UNIONS`] groups; otherwise each group, and one set with the
-/// first half of the groups. Adds each set without and with the switches that belong to no group.
+/// Adds every union of groups if there are at most [`MOST_UNIONS`] groups; otherwise each of the first 64 groups, and
+/// one set with the first half of these groups. Adds each set without and with the switches that belong to no group.
 fn groups(network: &LinkNetwork, sets: &mut SetList) {
     let groups = network.group_count();
     let masks: Vec<u64> = if groups <= MOST_UNIONS {
@@ -124,8 +124,8 @@ fn groups(network: &LinkNetwork, sets: &mut SetList) {
     }
 }
 
-/// Adds balls around a node, and sets of nodes nearer to one end of a link than to the other: on tori and meshes, these
-/// sets are half-spaces.
+/// Adds the balls around every GPU and their complements, and for every link the set of nodes nearer to its tail than
+/// to its head: on tori and meshes, these sets are half-spaces.
 fn balls(task: &CollectiveTask, sets: &mut SetList) {
     for &gpu in task.real.gpus() {
         let row = task.distances.from(&task.network, gpu);

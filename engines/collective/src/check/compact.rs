@@ -179,8 +179,8 @@ impl Checker<'_> {
         (passes, time)
     }
 
-    /// Checks that a tree spans the GPUs and that each hop leaves a GPU which has received the data before; records the
-    /// transmissions of the tree on links.
+    /// Checks that a tree reaches its destinations (all receivers if it names none) and that each hop leaves a GPU
+    /// which has received the data before; records the transmissions of the tree on links.
     fn tree(&mut self, place: usize, tree: &CompactTree) {
         let nodes = &self.topology.nodes;
         let is = |node: u32, sort: NodeSort| nodes.get(node as usize).is_some_and(|node| node.kind == sort);

@@ -8,7 +8,7 @@ use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::{Figure, same};
 use std::collections::HashMap;
 
-/// Checks epochs and capabilities of switches against the scenario.
+/// Checks epochs, pieces per chunk and capabilities of switches against the scenario.
 pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, found: &mut Findings) {
     let (time, model) = (&result.time, &scenario.topology.switch_model);
     if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {

@@ -59,7 +59,7 @@ pub(super) fn proven_us(
     check.floor_us(proof, true)
 }
 
-/// Checks that the finish and the replay are not below their floors.
+/// Checks the gap between finish and floor, and that the finish and the replay are not below their floors.
 fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     let (without, with) = (claim.without_latency.clone(), claim.with_latency.clone());
     let right = FloorClaim::of(without, with, result.claims.finish_us, result.time.alpha_threshold);

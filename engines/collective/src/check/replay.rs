@@ -146,7 +146,8 @@ impl PieceReplay<'_> {
         self.links.is_switch[send.from as usize] && self.links.is_switch[send.to as usize]
     }
 
-    /// Replays a send; returns `false` if its data has not arrived at the sender yet.
+    /// Replays a send; returns `false` if its data has not arrived at the sender yet, or if departures to other
+    /// switches must take the data first.
     fn send(&mut self, send: &Replayed, bytes: f64) -> bool {
         let link = &self.links.links[send.link as usize];
         let at_source =

@@ -95,7 +95,8 @@ impl CollectiveScenario {
         }
     }
 
-    /// Adds a problem for destinations without a path, at most one problem for each source.
+    /// Adds a problem for destinations without a path, at most one for each source and direction, and for time-varying
+    /// links of a collective that is planned backwards.
     fn validate_reach(&self, network: &LinkNetwork, problems: &mut Problems) {
         let chunks = self.demand.expand(&self.topology);
         let backwards = self.demand.collective.starts_backwards();
@@ -304,7 +305,7 @@ impl Demand {
         }
     }
 
-    /// Adds the problems of sizes, and of fields that apply only to other collectives.
+    /// Adds the problems of sizes, of the root, and of fields that apply only to other collectives.
     fn validate_fields(&self, problems: &mut Problems) {
         let named = self.collective.is_named();
         let custom = self.collective == CollectiveSort::Custom;

@@ -189,7 +189,8 @@ pub(super) fn mcf(
 }
 
 /// Returns the bound that lengths of the arcs prove: the sum of the lengths divided by the sum of the distances of all
-/// pairs. If the symmetry was confirmed, the arcs and the sources of one cube are enough. `None` if the run stops.
+/// pairs. If the symmetry was confirmed, the arcs and the sources of one cube are enough. Infinite if all distances are
+/// 0; `None` if the run stops.
 fn certified(
     wiring: &Wiring,
     group: Option<Symmetric>,

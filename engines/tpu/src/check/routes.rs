@@ -185,7 +185,8 @@ fn unlisted(
     }
 }
 
-/// Checks that every pair of a listed source and another chip has exactly one route.
+/// Checks that every pair of a listed source and another chip has exactly one route, and that routes are in order of
+/// source and target.
 fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found: &mut Findings) {
     let nodes = wiring.nodes();
     let mut seen = vec![false; sources * nodes];
@@ -385,7 +386,8 @@ impl TakenTurns {
     }
 }
 
-/// Checks that the figures before balancing belong to the same paths: equal total hops, and equal load on every arc.
+/// Checks that the figures before balancing belong to the same paths: equal total hops, equal load on every arc, and at
+/// least as many hops on the first virtual channel as after balancing.
 fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, found: &mut Findings) {
     let Some(unbalanced) = &routing.unbalanced else { return };
     let mut fault = |what: String| found.add(code::LOAD, format!("{place}: 'unbalanced' {what}"));

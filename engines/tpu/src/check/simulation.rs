@@ -155,7 +155,8 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
     }
 }
 
-/// Reports the first figure that differs from the repeated simulation as a violation.
+/// Reports a saturation that differs from the repeated simulation, and the first point of the curve that differs, as
+/// violations.
 fn differs(claimed: &Simulation, own: &Simulation, found: &mut Findings) {
     let (saturation, again) =
         (claimed.saturation_flits_per_cycle_per_node, own.saturation_flits_per_cycle_per_node);

@@ -418,8 +418,8 @@ impl<'a> Simulator<'a> {
         self.active[output / PORTS] |= 1 << (output % PORTS);
     }
 
-    /// Lets every requested output of a node send the flit of one request. A different output chooses first in every
-    /// cycle.
+    /// Lets every requested output of a node send the flit of one request, if some request is eligible. A different
+    /// output chooses first in every cycle.
     fn switch<const GENERAL: bool>(&mut self, node: usize) {
         let net = self.net;
         let sources = PORTS << net.shift;

@@ -22,7 +22,8 @@ pub(super) struct AnnealingCurve {
 }
 
 impl AnnealingCurve {
-    /// Adds the bounds that metrics prove for the best design so far to the curves, if its score has improved.
+    /// Adds the bounds that metrics prove for the best design so far to the curves, if its score has improved; at most
+    /// once in [`DRAWN_EVERY_S`].
     pub(super) fn draw(&mut self, cx: &mut Context<'_, Tpu>, family: &Family, progress: &Progress) {
         let (x, best) = (cx.elapsed_s(), progress.best);
         if best.score >= self.score || x < self.drawn_s + DRAWN_EVERY_S {

@@ -151,7 +151,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Makes one evaluation in every chain.
+    /// Evaluates at most one move of every chain; a chain whose moves the cuts reject keeps its state.
     pub(super) fn step(&mut self, temperature: f64, swaps: f64) {
         let mut active = vec![false; self.chains.len()];
         for (lane, active) in active.iter_mut().enumerate() {
@@ -202,7 +202,8 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Draws a move of a chain; returns `false` if no move is possible or the cuts reject the move.
+    /// Draws a move of a chain; returns `false` if the move changes nothing, is not allowed by the ties, or is rejected
+    /// by the cuts.
     fn propose(&mut self, lane: usize, temperature: f64, swaps: f64) -> bool {
         let ties = self.objective.ties.all();
         let (order, cuts) = (self.objective.group.order(), self.constants.len());

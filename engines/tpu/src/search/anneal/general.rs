@@ -191,7 +191,7 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Makes one evaluation in every chain.
+    /// Evaluates at most one move of every chain; a chain whose move the cuts reject keeps its state.
     fn step(&mut self, temperature: f64) {
         let mut moved = false;
         for lane in 0..self.chains.len() {
