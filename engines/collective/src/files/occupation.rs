@@ -37,7 +37,7 @@ pub(crate) struct Transmission {
 /// Returns all transmissions in the order of the sends of a plan.
 ///
 /// # Errors
-/// Rates that cannot be represented exactly.
+/// Sends without a link, or that start before their data has arrived.
 pub(crate) fn transmissions(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

@@ -49,7 +49,7 @@ pub(super) fn format() -> FormatInfo {
 /// Returns the content of the file.
 ///
 /// # Errors
-/// Rates that cannot be represented exactly.
+/// As for [`totals`] and [`transmissions_on`].
 pub fn svg(name: &str, scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
     let (totals, rates) = (totals(scenario, result)?, rates(scenario));
     let used = totals.len();

@@ -26,7 +26,7 @@ pub(super) fn format() -> FormatInfo {
 /// Returns the table of sends by epoch, from, to and piece.
 ///
 /// # Errors
-/// Rates that cannot be represented exactly.
+/// Sends without a link, or that start before their data has arrived.
 pub fn sends(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
     let times = times(scenario, result)?;
     let epoch_us = result.time.epoch_us;

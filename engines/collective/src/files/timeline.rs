@@ -27,7 +27,7 @@ pub(super) fn format() -> FormatInfo {
 /// Returns the timeline as JSON.
 ///
 /// # Errors
-/// Rates that cannot be represented exactly.
+/// Sends without a link, or that start before their data has arrived.
 pub fn trace(
     name: &str,
     scenario: &CollectiveScenario,

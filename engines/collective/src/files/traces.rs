@@ -34,7 +34,7 @@ pub(super) fn format() -> FormatInfo {
 /// Returns the trace of every rank. A send depends on the receives of its data.
 ///
 /// # Errors
-/// A GPU that passes data on without being a rank.
+/// As for [`transfers`].
 pub fn files(
     stem: &str,
     scenario: &CollectiveScenario,

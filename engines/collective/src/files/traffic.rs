@@ -48,7 +48,7 @@ pub(super) fn format() -> FormatInfo {
 /// Returns the table of loads as text.
 ///
 /// # Errors
-/// Rates that cannot be represented exactly.
+/// Trees that cannot be followed.
 pub fn table(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

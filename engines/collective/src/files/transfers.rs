@@ -35,7 +35,7 @@ struct TimedSend {
 /// Returns for each send the epoch from which its data is usable and the epoch in which it begins to transmit.
 ///
 /// # Errors
-/// Sends without a link.
+/// Sends without a link, or that start before their data has arrived.
 pub fn times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<SendTimes, Problems> {
     send_times(scenario, result).ok_or_else(|| {
         let why = "has sends without a link, or sends that are not sorted";
@@ -46,7 +46,7 @@ pub fn times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result
 /// Returns all transfers by epoch, from, to and piece.
 ///
 /// # Errors
-/// A GPU that passes data on without being a rank.
+/// As for [`times`], and a GPU that passes data on without being a rank.
 pub fn transfers(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

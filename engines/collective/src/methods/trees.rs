@@ -249,7 +249,7 @@ pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, mos
     effort
 }
 
-/// Refuses collectives that the method does not support.
+/// Refuses scenarios that the method does not support.
 pub(super) fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     let demand = &scenario.demand;
     let copied = matches!(

@@ -12,7 +12,7 @@ impl CollectiveScenario {
     /// Checks the whole scenario, including whether every destination can be reached.
     ///
     /// # Errors
-    /// All problems.
+    /// All problems; if the topology or the times have problems, only these.
     pub fn validate(&self) -> Result<(), Problems> {
         let mut problems = Problems::new();
         self.topology.validate(&mut problems);

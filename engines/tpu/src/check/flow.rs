@@ -198,7 +198,7 @@ impl<'n> Master<'n> {
 }
 
 /// Computes an achievable flow and an upper bound on all flows, and narrows the interval between them until `settled`
-/// returns `true`, the flow meets the bound, or the run stops.
+/// returns `true`, the flow meets the bound, the run stops, or [`ROUNDS`] rounds are done.
 pub(super) fn interval(
     network: &CheckedNetwork,
     start: &[f64],

@@ -14,7 +14,7 @@ const EDGE: u16 = 4;
 /// The cubes along X, Y, Z of a job shape.
 ///
 /// # Errors
-/// A side that is not a multiple of 4, or more cubes than a pod can have.
+/// A side that is not a positive multiple of 4, or more cubes than a pod can have.
 pub fn grid(shape: [u16; 3]) -> Result<[usize; 3], Problem> {
     let refuse = |what: &str, remedy: String| {
         Err(Problem::new("job_shape", format!("{} {what}", named(shape)), remedy))

@@ -64,7 +64,7 @@ impl SimulatedPod {
     /// Prepares a pod and its routes.
     ///
     /// # Errors
-    /// Settings that cannot be simulated, or routes that do not lead from every node to every other.
+    /// Settings that cannot be simulated, or routes that do not lead from every node to every other or can deadlock.
     pub fn new(
         topology: &Topology,
         routing: &Routing,

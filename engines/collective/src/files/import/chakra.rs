@@ -99,7 +99,8 @@ fn name_of(sort: i128) -> String {
 /// Creates a scenario from the files, and returns the scenario with its name.
 ///
 /// # Errors
-/// Every problem of the files, ranks that disagree, and a network that is missing, unknown or of another size.
+/// Every problem of the files, ranks that disagree, a collective that is not selected or not supported, a network that
+/// is missing, unknown or of another size, and a size parameter without effect.
 pub(super) fn read(
     inputs: &[Input],
     params: &Params,

@@ -65,7 +65,7 @@ pub(super) fn format() -> FormatInfo {
 /// topology.
 ///
 /// # Errors
-/// Every problem of the files, and every value that neither the files nor the parameters give.
+/// Every problem of the files, and missing values that have no default.
 pub(super) fn read(
     inputs: &[Input],
     params: &Params,

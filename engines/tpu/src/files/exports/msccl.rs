@@ -22,8 +22,8 @@ const MOST_RANKS: usize = 256;
 /// Plans the collective that the parameters name, and writes its schedule as programs of thread blocks.
 ///
 /// # Errors
-/// More than 256 chips, failed switches (except for an all-to-all), an all-to-all without routes, or an empty range of
-/// buffer sizes.
+/// More than 256 chips, failed switches (except for an all-to-all), an all-to-all without routes, an empty range of
+/// buffer sizes, or more thread blocks than executors support.
 pub(super) fn text(subject: &PodSubject<'_>, params: &Params) -> Result<String, Problems> {
     let pod = subject.pod;
     if pod.nodes() > MOST_RANKS {

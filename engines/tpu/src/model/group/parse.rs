@@ -10,8 +10,9 @@ const KNOWN: &str = "cyclic factors such as 2,2, or a product such as 'Z2 x Z4' 
 
 impl Group {
     /// The group with a name: a product of `Zn`, `Dn` (2n elements), `Qn` (n elements, a multiple of 4), `Sn` and `An`
-    /// joined by `x` or `*`, each with an optional power (`Z2^3`); or cyclic factors joined by commas. In a product,
-    /// element `i + a * j` is the pair of element i of the first group, of order a, and element j of the second.
+    /// (n up to 5) joined by `x` or `*`, each with an optional power (`Z2^3`); or cyclic factors joined by commas. In a
+    /// product, element `i + a * j` is the pair of element i of the first group, of order a, and element j of the
+    /// second.
     ///
     /// # Errors
     /// An invalid name, or a group with more elements than a pod can have cubes.

@@ -25,7 +25,8 @@ impl Lattice {
     /// half of each long dimension.
     ///
     /// # Errors
-    /// Sides that are not multiples of 4, or not n x n x 2n or n x 2n x 2n in any order for a twisted torus.
+    /// Sides that are not positive multiples of 4 or are too long for a pod, or not n x n x 2n or n x 2n x 2n in any
+    /// order for a twisted torus.
     pub fn new(shape: [u16; 3], twisted: bool) -> Result<Self, Problem> {
         let refuse = |what: &str, remedy: &str| {
             let [x, y, z] = shape;
@@ -146,7 +147,7 @@ impl Lattice {
     /// Checks that a pod is wired as this torus.
     ///
     /// # Errors
-    /// The first link that differs.
+    /// Another number of chips, or the first link that differs.
     pub fn check(&self, pod: &Topology) -> Result<(), Problem> {
         let positions: usize = self.shape.iter().map(|side| *side as usize).product();
         let [x, y, z] = self.shape;
