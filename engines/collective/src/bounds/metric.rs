@@ -55,8 +55,8 @@ pub(super) fn raise<W: Watch<S>, S>(
     Ok(())
 }
 
-/// Returns the smallest finish, in epochs, by which the links can make enough transmissions. Each transmission counts
-/// with the weight of its link, and the sum over all transmissions must be at least `needed`.
+/// Returns the smallest finish, in epochs, by which the links can make enough transmissions; 0 if they never can. Each
+/// transmission counts with the weight of its link, and the sum over all transmissions must be at least `needed`.
 fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
     // For each link, the minimum over its lanes of the epochs from a transmission to its delivery: a start that is
     // fewer epochs before the finish delivers nothing.

@@ -211,7 +211,7 @@ impl<'a> BoundProof<'a> {
     }
 
     /// Returns the bound, in epochs, from the number of chunks that must cross into a set and the number of starts that
-    /// the links into the set allow.
+    /// the links into the set allow; ends as soon as a bound reaches `claimed`.
     fn cut(&self, inside: &[u32], claimed: u64) -> u64 {
         let entries = self.entries(inside);
         let items = self.crossing(inside, &entries);

@@ -27,7 +27,8 @@ pub(super) struct Deliveries {
     pub(super) sums_finish: u32,
 }
 
-/// Follows all pieces and returns the epochs of the last delivery and of the last reduction.
+/// Follows all pieces, checks the buffers of GPUs, and returns the epochs of the last delivery and of the last
+/// reduction.
 pub(super) fn follow(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,

@@ -278,7 +278,7 @@ fn intra(text: Option<&str>) -> Result<Option<IntraLinks>, Problem> {
     }
 }
 
-/// Returns the network of a machine. NVSwitches cut through and copy chunks; PCI Express switches cut through.
+/// Returns the network of a machine. Switches cut through; they copy chunks unless some link is PCI Express.
 fn topology(name: &str, chassis: &ChassisNetwork, alpha_us: f64) -> Topology {
     let node = |(id, node): (u32, &nccl::ChassisNode)| NodeRecord {
         id,

@@ -49,7 +49,7 @@ pub(super) fn format() -> FormatInfo {
 /// Returns the content of the file.
 ///
 /// # Errors
-/// As for [`totals`] and [`transmissions_on`].
+/// Sends without a link, or that start before their data has arrived, and trees that cannot be followed.
 pub fn svg(name: &str, scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
     let (totals, rates) = (totals(scenario, result)?, rates(scenario));
     let used = totals.len();

@@ -269,7 +269,8 @@ fn cuts_of(
 /// Maximum number of targets of a cut that are tried one by one.
 const TARGETS: usize = 16;
 
-/// Returns at most [`TARGETS`] of the nodes `outside`: those farthest from the links of the cut, farthest first.
+/// Returns at most [`TARGETS`] of the nodes `outside`: those farthest from the links of the cut, farthest first; for
+/// many nodes, only [`TARGETS`] heads of links count.
 fn farthest(
     network: &LinkNetwork,
     leaving: &[u32],

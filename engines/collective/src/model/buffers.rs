@@ -15,7 +15,7 @@ pub struct Stay {
     pub until: u32,
 }
 
-/// Returns the stays of all chunks of a schedule.
+/// Returns the stays of all chunks of a schedule at GPUs that neither start with them nor need them.
 pub fn stays(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Stay> {
     let mut arrivals: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut departures: BTreeMap<(u32, u32), u32> = BTreeMap::new();

@@ -84,7 +84,7 @@ fn routes(
 /// switch, so tori with a failed switch are routed by allowed turns too.
 ///
 /// # Errors
-/// The reason to stop.
+/// A pod that allowed turns cannot route even without a further failure, or the reason to stop.
 pub(super) fn sweep(
     parts: &mut Parts,
     found: Option<FoundRoutes>,

@@ -275,7 +275,7 @@ impl<'s> RelaxedProgram<'s> {
     }
 
     /// Solves the program. Stores the fraction of each switch per group element, and the flow that these fractions
-    /// carry, in `found`, and returns the prices of the link classes.
+    /// carry, in `found`, if this flow is larger than the flow in `found`, and returns the prices of the link classes.
     fn solve<W: Watch>(
         &mut self,
         found: &mut Relaxed,

@@ -62,8 +62,8 @@ pub fn metrics(cubes: usize) -> Vec<Lengths> {
     }
 }
 
-/// Runs the tournament; returns the best design of every family, best first. Calls `each` with the best designs of
-/// every round.
+/// Runs the tournament; returns the best design of every family, best first. Calls `each` after every round with the
+/// best design so far.
 ///
 /// # Errors
 /// The error of the watch or of `each`.

@@ -76,7 +76,7 @@ impl Interior {
         self.pieces.extend(columns.iter().map(|(group, loads)| Piece::new(*group, round, loads)));
     }
 
-    /// Solves the program to a relative gap and returns the prices.
+    /// Solves the program to a relative gap, in at most [`STEPS`] steps, and returns the prices.
     ///
     /// # Errors
     /// A stop, or numerical failure.
