@@ -43,7 +43,7 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
 }
 
 /// Returns the positions of nodes in boxes: the nodes of each box form a circle in a field of the picture. The fields
-/// are next to each other, and nodes without a box are between the fields.
+/// are next to each other, and nodes without a box are on the horizontal centre line of the picture.
 fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
     let groups = topology.nodes.iter().filter_map(|node| node.group).max().map_or(0, |last| last + 1);
     let count = groups.max(1);

@@ -215,7 +215,7 @@ fn along_ring(
     left.is_empty()
 }
 
-/// Returns the neighbours of every GPU in the shortest-path tree of the first GPU.
+/// Returns the neighbours of every GPU in the shortest-path tree of the first GPU that takes part.
 fn tree(task: &CollectiveTask, chains: &ChainTable) -> FxHashMap<u32, Vec<u32>> {
     // The first participant is the root for all chunks.
     let part = participants(task);

@@ -12,8 +12,9 @@ use lightbay_core::watch::StopTest;
 const RELAXED_UP_TO: usize = 16;
 
 /// Returns a bound that the checker itself proves for all pods of the size. This is the cover bound. If the claim is
-/// below the cover bound, the exact depth also solves the relaxation with fractional circuits and returns the smaller
-/// bound. A claimed bound below the throughput of a known pod is a violation.
+/// below the cover bound, the exact depth also solves, for at most [`RELAXED_UP_TO`] cubes, the relaxation with
+/// fractional circuits and returns the smaller bound. A claimed bound below the throughput of a known pod is a
+/// violation.
 pub(super) fn check(
     wiring: &Wiring,
     envelope: &Envelope<'_>,

@@ -459,8 +459,9 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Like [`eligible`], for packets of several flits: a head needs an unreserved lane, which must be empty or have
-    /// space for the whole packet; a later flit needs space in the lane of its head.
+    /// Like [`eligible`], for packets of several flits: a head needs an unreserved lane: one that any packet may use
+    /// and that is empty or has space for the whole packet, or the lane of its label with any space; a later flit needs
+    /// space in the lane of its head.
     fn eligible_of_packets(&self, output: usize) -> (u8, u64) {
         let net = self.net;
         let Output { heads, room, taken, .. } = &self.outputs[output];
