@@ -1,5 +1,6 @@
 //! Differences of two scenarios of a kind by name and value: their parameters, then every other field of their files.
 
+use crate::job::states_job;
 use crate::subject::AnyScenario;
 use lightbay_core::json::WriteError;
 use lightbay_core::quantity;
@@ -30,6 +31,8 @@ pub struct ScenarioDifferences {
     pub fields: Vec<Difference>,
     /// Differences of the origin of the scenarios.
     pub origin: Vec<Difference>,
+    /// Parameters of [`Self::knobs`] that state the job or its demand, so that the scenarios are different problems.
+    pub job: Vec<Difference>,
     /// `true` if the methods see no difference between the two scenarios.
     pub is_same_question: bool,
 }
@@ -56,7 +59,11 @@ impl ScenarioDifferences {
                 None => ABSENT.to_owned(),
                 Some(value) => shortened(&format!("{value}{unit}")),
             };
-            found.knobs.push((info.name.to_string(), [text(&values[0]), text(&values[1])]));
+            let difference = (info.name.to_string(), [text(&values[0]), text(&values[1])]);
+            if states_job(a.kind(), &info.name) {
+                found.job.push(difference.clone());
+            }
+            found.knobs.push(difference);
             if let [_, Some(value)] = values {
                 given.push((info.name.to_string(), value));
             }

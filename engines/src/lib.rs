@@ -29,6 +29,7 @@ mod envelope;
 pub mod files;
 pub mod formats;
 pub mod glossary;
+pub mod job;
 pub mod models;
 pub mod schema;
 pub mod solve;

@@ -14,6 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 mod apart;
+mod pages;
 #[cfg(test)]
 mod tests;
 mod text;

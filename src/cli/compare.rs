@@ -38,6 +38,18 @@ pub struct Arguments {
     /// Print comma-separated values
     #[arg(long, group = "form")]
     csv: bool,
+
+    /// Print tables for a LaTeX document
+    #[arg(long, group = "form")]
+    tex: bool,
+
+    /// Print an HTML document
+    #[arg(long, group = "form")]
+    html: bool,
+
+    /// Leave out figures that are equal in all plans
+    #[arg(long)]
+    differences: bool,
 }
 
 /// Executes the command: compares the plans, and prints the tables.
@@ -78,13 +90,20 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         })
         .collect();
     let kind = headers.first().map_or("", |header| header.kind.as_str());
-    let table = compare(&subjects, TOLERANCE, metrics(kind))?;
+    let mut table = compare(&subjects, TOLERANCE, metrics(kind))?;
+    if arguments.differences {
+        table = table.only_differences();
+    }
     if arguments.json {
         console.out().write_all(&table.to_json()?)?;
     } else if arguments.md {
         write!(console.out(), "{}", table.to_markdown())?;
     } else if arguments.csv {
         write!(console.out(), "{}", table.to_csv())?;
+    } else if arguments.tex {
+        write!(console.out(), "{}", table.to_latex())?;
+    } else if arguments.html {
+        write!(console.out(), "{}", table.to_html())?;
     } else {
         write!(console.out(), "{}", text(&table))?;
     }
@@ -114,9 +133,9 @@ fn say_origins(labels: &[String], plans: &[AnyPlan], console: &mut Console) {
 
 /// Returns the differences between the scenarios of a plan and of the first plan, other than knobs.
 fn apart_from(first: &AnyScenario, scenario: &AnyScenario) -> Result<Apart, WriteError> {
-    let ScenarioDifferences { fields, origin, is_same_question, .. } =
+    let ScenarioDifferences { fields, job, origin, is_same_question, .. } =
         ScenarioDifferences::of(first, scenario)?;
-    Ok(Apart { fields, origin, is_same_question })
+    Ok(Apart { fields, job, origin, is_same_question })
 }
 
 fn knobs(plan: &AnyPlan) -> Vec<(String, lightbay_core::param::ParamValue)> {

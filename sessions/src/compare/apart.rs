@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 pub struct Apart {
     /// Fields of the problem that differ, with both values as text.
     pub fields: Vec<(String, [String; 2])>,
+    /// Knobs that differ and state the job or its demand, with both values as text. Other knobs are part of the design.
+    pub job: Vec<(String, [String; 2])>,
     /// Differences of the origin of the scenarios, with both values as text.
     pub origin: Vec<(String, [String; 2])>,
     /// `true` if methods solve the same problem for both scenarios, despite these differences.
@@ -18,9 +20,9 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// Returns `true` if the plans solve different problems and the varied knobs do not explain the difference.
+    /// Returns `true` if the plans solve different problems: they differ in more than knobs of the design.
     pub(super) const fn is_other_question(&self) -> bool {
-        !self.is_same_question && !self.fields.is_empty()
+        !self.is_same_question && !(self.fields.is_empty() && self.job.is_empty())
     }
 }
 
@@ -51,9 +53,10 @@ pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
     let of_method = subject.other_question.map(|why| format!("{method} solves a different problem ({why})"));
     let because = of_method.or_else(|| {
         let apart = subject.apart.filter(|apart| apart.is_other_question())?;
-        let named = apart.fields.iter().take(NAMED).map(|(name, [a, b])| format!("{name}: {a} -> {b}"));
+        let all = || apart.job.iter().chain(&apart.fields);
+        let named = all().take(NAMED).map(|(name, [a, b])| format!("{name}: {a} -> {b}"));
         let named: Vec<String> = named.collect();
-        let more = match apart.fields.len().saturating_sub(NAMED) {
+        let more = match all().count().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
@@ -108,7 +111,8 @@ pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[SettingDifferenc
     if apart().all(|apart| apart.is_same_question) {
         return Vec::new();
     }
-    let is_field = |name: &str| apart().flat_map(|apart| &apart.fields).any(|(field, _)| field == name);
+    let stated = || apart().flat_map(|apart| apart.fields.iter().chain(&apart.job));
+    let is_field = |name: &str| stated().any(|(field, _)| field == name);
     let knobs = settings.iter().filter(|row| row.scope == Scope::Scenario && row.name != "name");
     knobs.map(|row| row.name.clone()).filter(|name| !is_field(name)).collect()
 }

@@ -172,6 +172,53 @@ fn plans_of_another_scenario_are_listed_with_every_difference_and_not_ranked() {
 }
 
 #[test]
+fn plans_of_another_job_are_not_ranked_and_plans_of_another_design_are() {
+    let (a, b) = (header(2.0), header(1.5));
+    let ka = knobs(400.0);
+    let first = subject("a", &a, &ka);
+    let job = vec![("model".to_owned(), ["gpt_7b".to_owned(), "llama_3_1_8b".to_owned()])];
+    let other = Apart { job, ..Apart::default() };
+    let second = ComparedPlan { apart: Some(&other), ..subject("b", &b, &ka) };
+    let table = compare(&[first, second], TOLERANCE, &[]).unwrap();
+    assert_eq!(table.figures[0].changes[0].unwrap().verdict, Verdict::Different);
+    assert_eq!(
+        table.not_ranked[0].sentence(),
+        "b is not ranked: its scenario defines a different problem (model: gpt_7b -> llama_3_1_8b)."
+    );
+    let design = Apart::default();
+    let second = ComparedPlan { apart: Some(&design), ..subject("b", &b, &ka) };
+    let table = compare(&[first, second], TOLERANCE, &[]).unwrap();
+    assert_eq!(table.figures[0].changes[0].unwrap().verdict, Verdict::Better);
+}
+
+#[test]
+fn latex_and_html_escape_every_text() {
+    let (a, b) = (header(2.0), header(1.5));
+    let (ka, kb) = (knobs(400.0), knobs(800.0));
+    let table = compare(&[subject("a_1 & <b>", &a, &ka), subject("50 %", &b, &kb)], TOLERANCE, &[]).unwrap();
+    let latex = table.to_latex();
+    assert!(latex.contains("figure & a\\_1 \\& \\textless{}b\\textgreater{} & 50 \\% \\\\"), "{latex}");
+    assert_eq!(latex.matches("\\begin{tabular}").count(), latex.matches("\\end{tabular}").count());
+    let html = table.to_html();
+    assert!(html.contains("<th>a_1 &amp; &lt;b&gt;</th><th>50 %</th>"), "{html}");
+    assert!(html.contains("bandwidth\u{5f}gbps") && html.ends_with("</html>\n"));
+}
+
+#[test]
+fn only_differences_drops_equal_figures() {
+    let (a, b) = (header(2.0), header(1.5));
+    let ka = knobs(400.0);
+    let table = compare(&[subject("a", &a, &ka), subject("b", &b, &ka)], TOLERANCE, &[]).unwrap();
+    let all = table.figures.len();
+    let differing = table.clone().only_differences();
+    assert_eq!(differing.figures[0], table.figures[0], "the objective differs");
+    let is_tie = |figure: &Figure| figure.changes[0].is_some_and(|change| change.verdict == Verdict::Tie);
+    assert!(differing.figures.len() < all && !differing.figures.iter().any(is_tie));
+    let same = compare(&[subject("a", &a, &ka), subject("a", &a, &ka)], TOLERANCE, &[]).unwrap();
+    assert!(same.only_differences().figures.is_empty());
+}
+
+#[test]
 fn ties_are_ties_within_the_tolerance() {
     for (reference, value, tolerance, verdict) in [
         (1.0, 1.0 + 1e-12, 1e-9, Verdict::Tie),

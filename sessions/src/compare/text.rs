@@ -129,7 +129,7 @@ impl MetricChange {
     }
 }
 
-fn figure_cells(figure: &Figure) -> Vec<String> {
+pub(super) fn figure_cells(figure: &Figure) -> Vec<String> {
     let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let mut cells: Vec<String> = figure.values.iter().take(1).map(value).collect();
     for (found, change) in figure.values.iter().skip(1).zip(&figure.changes) {
@@ -141,7 +141,7 @@ fn figure_cells(figure: &Figure) -> Vec<String> {
     cells
 }
 
-fn setting_text(value: Option<&ParamValue>) -> String {
+pub(super) fn setting_text(value: Option<&ParamValue>) -> String {
     setting_text_or(value, "-")
 }
 

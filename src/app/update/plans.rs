@@ -119,8 +119,8 @@ impl App {
             // plan.
             let standing = self.standing_of(entry);
             let differences = ScenarioDifferences::of(&first, &scenario).ok()?;
-            let ScenarioDifferences { fields, origin, is_same_question, .. } = differences;
-            let apart = Apart { fields, origin, is_same_question };
+            let ScenarioDifferences { fields, job, origin, is_same_question, .. } = differences;
+            let apart = Apart { fields, job, origin, is_same_question };
             Some(Compared { label, header, standing, knobs, apart, other_question: entry.other_question })
         };
         // The reference is first.
