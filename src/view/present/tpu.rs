@@ -259,15 +259,17 @@ impl KindPanes for Tpu {
         let Some(plan) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
         let tori = self.tori(app, &mut out.jobs);
         let tori = tori.as_deref();
+        let baseline = self.explained.of_baseline(app, &mut out.jobs);
+        let name = |number: u64| {
+            let method = app.plans.get(number).map_or("", |entry| entry.method.as_str());
+            format!("B {number} {method}")
+        };
         if input.info.number == 1 {
-            self.vc_load.draw(input, &plan, tori, area, buf, drawn, out);
+            let baseline = baseline.as_deref();
+            let baseline = baseline.map(|plan| vc_load::BaselineRoutes { plan, name: name(plan.key) });
+            self.vc_load.draw(input, &plan, (tori, baseline.as_ref()), area, buf, drawn, out);
         } else {
             let live = self.live(input, &plan, &mut out.jobs);
-            let baseline = self.explained.of_baseline(app, &mut out.jobs);
-            let name = |number: u64| {
-                let method = app.plans.get(number).map_or("", |entry| entry.method.as_str());
-                format!("B {number} {method}")
-            };
             let torus = tori.and_then(Tori::best);
             let against = match &baseline {
                 Some(baseline) => Some(crossings::Against {

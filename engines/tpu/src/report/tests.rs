@@ -27,6 +27,53 @@ fn a_scenario_has_its_size_and_what_tori_of_it_reach() {
 }
 
 #[test]
+fn the_baseline_is_a_row_of_the_networks() {
+    let scenario = scenario();
+    let report = TpuReport::new(&scenario, None).unwrap();
+    let baseline = PlanBeside {
+        number: 3,
+        method: "pt".to_owned(),
+        value: 0.007,
+        metrics: [("diameter".to_owned(), 8.0), ("avg_hops".to_owned(), 4.03)].into(),
+        is_shown: false,
+        is_baseline: true,
+        ..plan_beside()
+    };
+    let rows = |baseline: PlanBeside| {
+        let beside = Surroundings { plans: vec![baseline], run: None };
+        json::section(&report.in_session("throughput", &beside, Deadline::NEVER).unwrap())
+    };
+    let found = rows(baseline.clone());
+    let row =
+        found.as_array().unwrap().iter().find(|row| row["network"] == json!("B 3 pt, at least")).unwrap();
+    assert_eq!((&row["diameter"], &row["mcf"]), (&json!(8), &json!(0.007)));
+    let other = rows(PlanBeside { is_rival: false, ..baseline });
+    assert!(!other.to_string().contains("B 3"), "a plan of another scenario has no row");
+}
+
+/// A plan of the session without figures.
+fn plan_beside() -> PlanBeside {
+    PlanBeside {
+        number: 1,
+        method: String::new(),
+        value: 0.0,
+        metrics: Default::default(),
+        status: None,
+        bound: None,
+        standing: None,
+        partial: None,
+        at_s: 0.0,
+        began_with: None,
+        is_shown: true,
+        is_baseline: false,
+        is_rival: true,
+        is_stale: false,
+        is_of_run: true,
+        plan: None,
+    }
+}
+
+#[test]
 fn sections_of_plans_are_not_there_without_one() {
     let scenario = scenario();
     let report = TpuReport::new(&scenario, None).unwrap();

@@ -163,6 +163,20 @@ impl Compared<'_> {
             let mcf = 2.0 * links as f64 / claims.hop_sum as f64;
             line(Line { name, diameter, avg_hops, mcf, tone: Tone::Muted, note: "" });
         }
+        // The figures of another scenario would not be comparable with the bounds of this one.
+        let baseline =
+            self.beside.plans.iter().find(|plan| plan.is_baseline && !plan.is_shown && plan.is_rival);
+        if let Some(plan) = baseline {
+            let figure = |name: &str| plan.metrics.get(name).copied();
+            line(Line {
+                name: format!("B {} {}, at least", plan.number, plan.method),
+                diameter: figure("diameter").map(|links| links as u32),
+                avg_hops: figure("avg_hops"),
+                mcf: plan.value,
+                tone: Tone::Text,
+                note: "baseline",
+            });
+        }
         let whole = if self.scenario.failed_ocs.is_empty() { "" } else { ", all switches working" };
         let torus = |name: &str, torus: &TorusFigures| Line {
             name: format!("{name} {}{}", baselines::named(torus.shape), whole),

@@ -34,12 +34,31 @@ const STRIDE: ItemId = 100;
 /// Data of the pane, refilled when the plan changes or the routes of another torus arrive.
 #[derive(Debug, Default)]
 pub struct VcPane {
-    of: Option<(u64, usize)>,
+    of: Option<(u64, usize, Option<u64>)>,
     sides: Vec<Side>,
     items: Arc<[Item]>,
     spreads: Vec<Vec<Spread>>,
-    spread_of: Option<(u64, usize, u16, usize)>,
+    spread_of: Option<((u64, usize, Option<u64>), u16, usize)>,
     table: TableState,
+}
+
+/// The routes of the baseline plan, which are compared with the routes of the displayed plan.
+#[derive(Clone, Debug)]
+pub struct BaselineRoutes<'a> {
+    /// The explained baseline.
+    pub plan: &'a ExplainedPod,
+    /// Name of the baseline: `B 3 tons-fast`.
+    pub name: String,
+}
+
+impl BaselineRoutes<'_> {
+    /// Returns the final routes of the baseline; `None` if the baseline has no routes.
+    fn side(&self) -> Option<Side> {
+        let own = sides(self.plan.facts.routes.as_ref()?, self.plan.by_dimension, None);
+        let side = own.into_iter().find(|side| side.present)?;
+        let short = self.name.rsplit_once(' ').map_or(self.name.as_str(), |(number, _)| number).to_owned();
+        Some(Side { name: self.name.clone(), short, present: false, ..side })
+    }
 }
 
 /// Returns the tone of a virtual channel: strong for the displayed plan, dim for the routes that it is compared with.
@@ -71,7 +90,7 @@ impl VcPane {
         &mut self,
         input: &PaneInput<'_>,
         plan: &ExplainedPod,
-        tori: Option<&Tori>,
+        (tori, baseline): (Option<&Tori>, Option<&BaselineRoutes<'_>>),
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -79,9 +98,15 @@ impl VcPane {
     ) {
         let Some(routes) = &plan.facts.routes else { return no_routes(input, plan, area, buf) };
         let count = tori.map_or(0, |tori| tori.tori.len() + 1);
-        if self.of != Some((plan.key, count)) {
-            self.of = Some((plan.key, count));
+        let of = (plan.key, count, baseline.map(|baseline| baseline.plan.key));
+        if self.of != Some(of) {
+            self.of = Some(of);
             self.sides = sides(routes, plan.by_dimension, tori);
+            // The baseline comes after the plan and before the tori, which are dropped first if there is no room.
+            if let Some(side) = baseline.and_then(BaselineRoutes::side) {
+                let after = self.sides.iter().position(|side| side.present).map_or(0, |at| at + 1);
+                self.sides.insert(after, side);
+            }
             self.items = self.items();
         }
         let mut value = vec![Piece::muted("min/max ")];
@@ -113,7 +138,7 @@ impl VcPane {
                 let width = BARS.max(inner.width * 2 / 5).min(46);
                 let (left, right) = beside(inner, width, 3);
                 self.bars(input, selected, left, buf, out);
-                let shown = self.own();
+                let shown = self.own_and_baseline(baseline.is_some());
                 self.spread(input, &shown, None, right, buf);
             }
             _ => self.bars(input, selected, inner, buf, out),
@@ -153,6 +178,13 @@ impl VcPane {
     fn own(&self) -> Vec<usize> {
         let present = self.sides.iter().position(|side| side.present).unwrap_or(0);
         (0..=present).collect()
+    }
+
+    /// Returns the sets of routes next to the bars: of the plan and its baseline, else before and after balancing.
+    fn own_and_baseline(&self, has_baseline: bool) -> Vec<usize> {
+        let own = self.own();
+        let present = own.last().copied().unwrap_or(0);
+        if has_baseline && present + 1 < self.sides.len() { vec![present, present + 1] } else { own }
     }
 
     fn bars(
@@ -289,7 +321,7 @@ impl VcPane {
     }
 
     fn fill_spreads(&mut self, shown: &[usize], width: u16) {
-        let of = (self.of.map_or(0, |of| of.0), self.of.map_or(0, |of| of.1), width, shown.len());
+        let of = (self.of.unwrap_or_default(), width, shown.len());
         if self.spread_of == Some(of) {
             return;
         }
