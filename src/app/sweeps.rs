@@ -138,6 +138,11 @@ impl SweepTable {
         self.list.iter().find(|run| run.knob() == knob)
     }
 
+    /// Returns the newest sweep.
+    pub fn newest(&self) -> Option<&SweepRun> {
+        self.list.last()
+    }
+
     /// Returns the newest sweep over a knob that is not in `knobs`.
     pub fn beside(&self, knobs: &[&str]) -> Option<&SweepRun> {
         self.list.iter().rev().find(|run| !knobs.contains(&run.knob().as_str()))

@@ -6,7 +6,7 @@ use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::effect::{Effect, SweepRequest};
 use crate::app::layer::Layer;
 use crate::app::pane::{PaneId, PaneInfo};
-use crate::app::sweeps::{PaneSweeps, SweepState};
+use crate::app::sweeps::{PaneSweeps, SweepRun, SweepState};
 use lightbay_core::clock::SystemClock;
 use lightbay_core::param::ParamValue;
 use lightbay_engines::sweep::{Shard, Starts, SweepRow, Walked, Walker};
@@ -226,4 +226,19 @@ fn a_session_keeps_the_points_of_its_sweeps() {
     other.keys(":").text("set seed=7").keys("Enter");
     other.app.restore_sweeps(read);
     assert!(other.app.sweeps.over("bandwidth_gbps").is_none());
+}
+
+#[test]
+fn a_reopened_session_shows_its_newest_sweep() {
+    let mut bench = Bench::open_with(|_| PANES);
+    for command in ["bandwidth_gbps=200,400 prop-alloc", "mfu=0.4,0.5 prop-alloc"] {
+        let request = sweep(&mut bench, command);
+        for row in rows(&request) {
+            bench.fact(Fact::SweepRow { key: request.key, row: Box::new(row) });
+        }
+        bench.fact(Fact::SweepEnded { key: request.key, outcome: Ok(Walked::Through) });
+    }
+    let mut again = Bench::open_with(|_| PANES);
+    again.app.restore_sweeps(bench.app.sweeps.saved());
+    assert_eq!(again.app.shown_sweep().map(SweepRun::knob).as_deref(), Some("mfu"));
 }

@@ -175,9 +175,19 @@ impl App {
             (run.rows, run.state) = (rows, SweepState::Ended(walked));
             self.sweeps.insert(run);
         }
+        self.show_newest_sweep();
         if let Some(work) = &self.work {
             self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
         }
+    }
+
+    /// Makes the pane of sweeps show the newest sweep.
+    fn show_newest_sweep(&mut self) {
+        let Some((info, offered)) = self.sweep_pane() else { return };
+        let Some(knob) = self.sweeps.newest().map(SweepRun::knob) else { return };
+        let mode = offered.knobs.iter().position(|offered| *offered == knob).unwrap_or(offered.knobs.len());
+        let id = info.id();
+        self.pane_mut(id).mode = mode as u8;
     }
 
     /// Records that a sweep ended, and reports its outcome.
