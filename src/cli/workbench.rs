@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::app::drawn::{Drawn, JobKey, JobResult};
 use crate::app::effect::Source as AppSource;
 use crate::helper::{self, ProcessGroup};
+use crate::runtime::kept_look::KeptLook;
 use crate::runtime::{self, First, Opening, View};
 use crate::view::{self, ViewCache};
 use lightbay_core::problem::{Problem, suggestion};
@@ -90,7 +91,10 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         Some(Some(name)) => Some(known(name, &first)?),
     };
     let config = Config::load(console)?;
+    let by_flag = (arguments.look.theme.is_some(), arguments.look.glyphs.is_some());
     let look = config.look(arguments.look);
+    let places = console.places()?;
+    let theme = look::theme(look, |name| std::env::var_os(name));
     Ok(Opening {
         out: console.out_handle()?,
         err: console.err_handle().ok(),
@@ -98,10 +102,11 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         solve,
         threads: config.threads(arguments.threads).unwrap_or_else(all_but_one),
         launcher: helper::launcher(ProcessGroup::Own),
-        theme: look::theme(look, |name| std::env::var_os(name)),
+        base: (theme.palette, theme.glyphs.set),
+        theme: KeptLook::read(&places).apply(theme, by_flag),
         ask_background: look.background.is_none(),
         mouse: config.ui.mouse,
-        places: console.places()?,
+        places,
         version: version::FULL,
         panes: view::present::panes,
     })

@@ -7,7 +7,8 @@ use lightbay_widgets::{GlyphSet, Palette};
 
 impl App {
     /// Switches to the next palette of colours.
-    pub(super) fn next_palette(&mut self) {
+    pub(super) fn next_palette(&mut self, effects: &mut Effects) {
+        effects.push(Effect::KeepLook);
         let at = Palette::ALL.iter().position(|palette| *palette == self.look.palette).unwrap_or(0);
         self.look.palette = Palette::ALL[(at + 1) % Palette::ALL.len()];
         self.look.refresh();
@@ -15,7 +16,8 @@ impl App {
     }
 
     /// Switches to the next set of glyphs.
-    pub(super) fn next_glyphs(&mut self) {
+    pub(super) fn next_glyphs(&mut self, effects: &mut Effects) {
+        effects.push(Effect::KeepLook);
         let (next, name) = match self.look.glyphs {
             GlyphSet::Braille => (GlyphSet::Block, "block"),
             GlyphSet::Block => (GlyphSet::Ascii, "ascii"),
