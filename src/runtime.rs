@@ -8,6 +8,7 @@
 //!        ^------------------ sink (bounded), results (bounded) <-------------'
 //! ```
 
+pub mod adopted;
 pub mod clipboard;
 pub mod decode;
 pub mod evaluate;
@@ -17,9 +18,11 @@ pub mod follow;
 pub mod frames;
 pub mod helpers;
 pub mod input;
+pub mod kept_look;
 pub mod open;
 pub mod open_scenario;
 pub mod report;
+pub mod saved_plans;
 pub mod signals;
 pub mod terminal;
 pub mod trace;
@@ -35,7 +38,7 @@ use lightbay_core::clock::{Clock, SystemClock};
 use lightbay_core::worker::Launcher;
 use lightbay_engines::{AnyPlan, AnyScenario};
 use lightbay_sessions::Places;
-use lightbay_widgets::Theme;
+use lightbay_widgets::{GlyphSet, Palette, Theme};
 use open::Opener;
 use std::fs::File;
 use std::io;
@@ -71,6 +74,8 @@ pub struct Opening {
     pub launcher: Option<Arc<dyn Launcher>>,
     /// Palette and characters of the screen.
     pub theme: Theme,
+    /// Palette and characters without the choices that were made on the screen.
+    pub base: (Palette, GlyphSet),
     /// `true` if the program queries the background colour of the terminal.
     pub ask_background: bool,
     /// `true` if the mouse is captured.
@@ -150,6 +155,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
         between: clipboard::Between::of(env),
         threads: opening.threads,
         launcher: opening.launcher,
+        base: opening.base,
         solve: opening.solve,
         request: 0,
         events_wait: false,

@@ -143,6 +143,22 @@ impl PlanBook {
         self.pages().next()
     }
 
+    /// Assigns a number to a plan that another process has found and calls `wanted`: the same number if it is above all
+    /// assigned numbers, else the next free number.
+    pub fn reserve(&self, wanted: PlanId) -> PlanId {
+        let mut pages = self.pages();
+        if wanted.0 > pages.given && wanted.is_valid() {
+            pages.given = wanted.0;
+            return wanted;
+        }
+        pages.next()
+    }
+
+    /// Returns the largest assigned number; 0 if there is none.
+    pub fn last_assigned(&self) -> PlanId {
+        PlanId(self.pages().given)
+    }
+
     /// Returns the session's number of a run's plan, if the plan has a number.
     pub fn find(&self, run: RunId, number: u64) -> Option<PlanId> {
         self.pages().of.get(&(run, number)).copied()

@@ -79,5 +79,5 @@ pub use places::{Overrides, Places};
 pub use private::{append_to, make_folders};
 pub use replay::{Replay, ReplayLimits, RunHistory};
 pub use resume::{RecentEntry, RecentPlan};
-pub use store::{Access, PackedSession, PlanEntry, Session, SessionFile, SessionSummary, Store};
+pub use store::{Access, PackedSession, PlanEntry, PlanStamps, Session, SessionFile, SessionSummary, Store};
 pub use writer::{Ending, NewSession, Place, SaveState, SaveStatus, SessionSink, SessionWriter};

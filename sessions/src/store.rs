@@ -21,7 +21,7 @@ mod tests;
 
 pub use file::{SCHEMA, SessionFile};
 pub use moves::PackedSession;
-pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, read_header, read_plan};
+pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, PlanStamps, read_header, read_plan};
 pub(crate) use plans::{delete_plan, write_plan};
 pub use session::{Access, Session};
 

@@ -197,7 +197,43 @@ impl SessionWriter {
         Self::on(pending, book, clock, notify)
     }
 
+    /// Starts the writer of a session that is created when the first plan arrives, or when it is requested: by
+    /// [`Self::create`], [`Self::flush`] or [`Self::move_to`]. Everything else waits until then.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn start_deferred(
+        new_session: NewSession,
+        book: Arc<PlanBook>,
+        clock: Arc<dyn Clock>,
+        notify: Notify,
+    ) -> std::io::Result<Self> {
+        let home = Home::of_new(new_session, Arc::clone(&clock));
+        Self::with_inbox(Inbox::deferred(), PendingWrites::new(home, Arc::clone(&book)), book, clock, notify)
+    }
+
+    /// Creates the session now, if its creation was deferred.
+    pub fn create(&self) {
+        lock(&self.shared.inbox).deferred = false;
+        self.shared.wake.notify_one();
+    }
+
+    /// Returns `true` as long as the session is not created because no plan has arrived.
+    pub fn is_deferred(&self) -> bool {
+        lock(&self.shared.inbox).deferred
+    }
+
     fn on<D: Disk + 'static>(
+        pending: PendingWrites<D>,
+        book: Arc<PlanBook>,
+        clock: Arc<dyn Clock>,
+        notify: Notify,
+    ) -> std::io::Result<Self> {
+        Self::with_inbox(Inbox::default(), pending, book, clock, notify)
+    }
+
+    fn with_inbox<D: Disk + 'static>(
+        inbox: Inbox,
         pending: PendingWrites<D>,
         book: Arc<PlanBook>,
         clock: Arc<dyn Clock>,
@@ -206,7 +242,7 @@ impl SessionWriter {
         let status =
             SaveStatus { state: state_of(&pending), place: pending.place(), ..SaveStatus::default() };
         let shared = Arc::new(Shared {
-            inbox: Mutex::new(Inbox::default()),
+            inbox: Mutex::new(inbox),
             wake: Condvar::new(),
             status: Mutex::new((status, 0)),
             told: Condvar::new(),
@@ -250,6 +286,7 @@ impl SessionWriter {
     pub fn keep(&self, plan: PlanId, content: SharedPlan) {
         let reported = self.shared.clock.now();
         let mut inbox = lock(&self.shared.inbox);
+        inbox.deferred = false;
         let stamp = inbox.stamp();
         self.shared.book.mark_kept(plan);
         inbox.kept.insert(plan, WaitingPlan { plan, content, reported, at_once: true, stamp });
@@ -293,6 +330,7 @@ impl SessionWriter {
     pub fn flush(&self, within: Duration) -> Result<(), String> {
         let asked = {
             let mut inbox = lock(&self.shared.inbox);
+            inbox.deferred = false;
             inbox.flushes += 1;
             inbox.flushes
         };
@@ -323,7 +361,10 @@ impl SessionWriter {
 
     fn ask_to_move(&self, store: Store, along: bool, within: Duration) -> Result<Place, String> {
         let (reply, answer) = mpsc::channel();
-        lock(&self.shared.inbox).removal = Some(Removal { store, along, reply });
+        let mut inbox = lock(&self.shared.inbox);
+        inbox.deferred = false;
+        inbox.removal = Some(Removal { store, along, reply });
+        drop(inbox);
         self.shared.wake.notify_one();
         answer.recv_timeout(within).unwrap_or_else(|_| Err("the disk does not answer".to_owned()))
     }
@@ -411,7 +452,7 @@ fn serve<D: Disk>(shared: &Shared, mut pending: PendingWrites<D>, notify: &Notif
                 None => shared.wake.wait(inbox).unwrap_or_else(PoisonError::into_inner),
             };
         }
-        if inbox.discarded {
+        if inbox.discarded || inbox.closing && inbox.deferred {
             drop(inbox);
             drop(ended);
             return;

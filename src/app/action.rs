@@ -311,6 +311,8 @@ pub struct SessionView {
     /// Name of a session that another process has open and whose plans are shown here, with a description of that
     /// process.
     pub beside: Option<String>,
+    /// Name of the session `beside`, whose new runs and plans are shown here.
+    pub followed: String,
     /// The process that has the session open and runs methods that are shown here.
     pub elsewhere: Option<AtWork>,
     /// Reason that nothing can be saved at the moment; `None` if saving works.
@@ -332,15 +334,17 @@ pub struct AtWork {
     pub runs: BTreeSet<RunId>,
 }
 
-/// Events of runs of another process since the last report.
+/// Events and plans of another process since the last report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RemoteEvents {
     /// Number of the open scenario that shows the runs.
     pub key: u64,
-    /// The events, oldest first, without plans.
+    /// The events, oldest first. Only the ends of runs have their plans.
     pub events: Vec<Heard>,
-    /// `true` as long as the process has the session open.
-    pub held: bool,
+    /// New and changed plans, with the numbers of the other process.
+    pub plans: Vec<PlanEntry>,
+    /// Description of the process that has the session open; `None` if no process has the session open.
+    pub holder: Option<String>,
 }
 
 /// Report on saving an open scenario.
@@ -491,6 +495,8 @@ pub enum Fact {
     Note(Severity, String),
     /// The capabilities of the terminal became known.
     Terminal(Abilities),
+    /// Palette and glyphs are saved for the next start.
+    LookKept,
     /// The shell stopped the program and continues it now.
     Resumed,
     /// A termination signal, or the terminal was closed.

@@ -92,6 +92,8 @@ pub enum Effect {
     Copy(String),
     /// Copy the text in a rectangle of the screen to the user's clipboard.
     CopyArea(Rect),
+    /// Keep the present palette and glyphs for the next start.
+    KeepLook,
     /// Set the title of the terminal.
     SetTitle(String),
     /// Capture or release the mouse.

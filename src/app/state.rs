@@ -258,6 +258,8 @@ pub struct App {
     pub frozen: bool,
     /// Events that arrived while the display was frozen.
     pub held: VecDeque<Heard>,
+    /// Plans of another process that arrived while the display was frozen.
+    pub(crate) held_plans: Vec<PlanEntry>,
     /// Numbers of events that were merged and that were dropped because the screen was slower than the runs.
     pub lost: (u64, u64),
     /// `true` if every change starts a solve.
@@ -325,6 +327,7 @@ impl App {
             menu: false,
             frozen: false,
             held: VecDeque::new(),
+            held_plans: Vec::new(),
             lost: (0, 0),
             auto: false,
             now,

@@ -21,7 +21,7 @@ use lightbay_core::context::Stop;
 use lightbay_core::event::Severity;
 use lightbay_core::worker::Launcher;
 use lightbay_sessions::Ending;
-use lightbay_widgets::Background;
+use lightbay_widgets::{Background, GlyphSet, Palette};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -65,6 +65,8 @@ pub(super) struct Shell<V> {
     pub between: Between,
     pub threads: usize,
     pub launcher: Option<Arc<dyn Launcher>>,
+    /// Palette and characters without the choices that were made on the screen.
+    pub base: (Palette, GlyphSet),
     /// Method to start when the first scenario, plan or session is open.
     pub solve: Option<String>,
     pub request: u64,
@@ -288,6 +290,12 @@ impl<V: View> Shell<V> {
 
     fn finished(&mut self, finished: Finished) {
         match finished {
+            Finished::Fact(Fact::RemoteEvents(mut news)) => {
+                if let Some(current) = self.current.as_mut().filter(|_| news.key == self.app.session.key) {
+                    current.renumber(&mut news);
+                }
+                self.fact(Fact::RemoteEvents(news));
+            }
             Finished::Fact(fact) => self.fact(fact),
             Finished::View(key, result) => {
                 self.helpers.arrived(key);

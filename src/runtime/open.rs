@@ -2,28 +2,25 @@
 
 use crate::app::action::{Heard, Opened, Recent, Saving, SessionView};
 use crate::app::effect::{Remembered, Source};
-use crate::app::plans::{PlanEntry, PlanRef, PlanTable};
+use crate::app::plans::{PlanEntry, PlanRef};
 use crate::app::work::Setup;
 use crate::runtime::follow::Following;
-use lightbay_core::checked::Violation;
+use crate::runtime::saved_plans::saved_plans;
 use lightbay_core::clock::Clock;
-use lightbay_core::event::{EventBody, RunId, Severity};
+use lightbay_core::event::{RunId, Severity};
 use lightbay_core::kind::{Depth, Sense};
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files, other_question, saved_standing};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     NewSession, Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
     SessionWriter, Store,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Number of newest plans of a session that are read at once; other plans are read when they are displayed.
-const READ_AT_ONCE: usize = 8;
 
 /// Opens scenarios, plans and sessions.
 #[derive(Clone)]
@@ -48,7 +45,7 @@ pub struct Bundle {
     pub next_run: RunId,
     /// Initial content of `session.toml`.
     pub file: SessionFile,
-    /// A session that another process has open: its plans are shown, and new data is saved in a second session.
+    /// A session that another process has open: its plans are shown, and plans found here are saved in a second session.
     pub looked_at: Option<Arc<Session>>,
     /// Active runs of the process that has the session `looked_at` open, if there are any.
     pub following: Option<Following>,
@@ -61,7 +58,8 @@ pub struct Bundle {
 /// Reasons that a scenario, plan or session could not be opened, one line each.
 pub type Refused = Vec<String>;
 
-fn lines(problems: &lightbay_core::problem::Problems) -> Refused {
+/// Returns the problems as text, one line each.
+pub fn lines(problems: &lightbay_core::problem::Problems) -> Refused {
     problems.to_string().lines().map(str::to_owned).collect()
 }
 
@@ -182,6 +180,32 @@ impl Opener {
         }
     }
 
+    /// Makes a session that is created when its first plan is found.
+    fn begin_later(
+        &self,
+        wanted: &str,
+        scenario: &AnyScenario,
+        book: &Arc<PlanBook>,
+        key: u64,
+        notes: &mut Vec<(Severity, String)>,
+    ) -> Option<SessionWriter> {
+        let new_session = match scenario.to_value() {
+            Ok(value) => NewSession {
+                store: self.store(),
+                name: wanted.to_owned(),
+                kind: scenario.kind().to_owned(),
+                scenario: Arc::new(value),
+            },
+            Err(error) => {
+                notes.push((Severity::Error, format!("nothing will be saved: {error}")));
+                return None;
+            }
+        };
+        let (book, clock) = (Arc::clone(book), Arc::clone(&self.clock));
+        let writer = SessionWriter::start_deferred(new_session, book, clock, self.notify_as(key));
+        writer.map_err(|error| notes.push(no_thread(&error))).ok()
+    }
+
     /// Opens the result of an import in a new session.
     pub fn product(&self, product: Product, source: &str, notes: Vec<(Severity, String)>) -> Bundle {
         match product {
@@ -259,17 +283,21 @@ impl Opener {
         let file = session.file().clone();
         let kind = lightbay_engines::kind(scenario.kind());
         let sense = kind.map_or(Sense::Min, |kind| kind.objective.sense);
-        let plans = saved_plans(&session, &replay, &file, sense, &mut notes)?;
+        let seen = session.plan_stamps().unwrap_or_default();
+        let now = scenario.sha256().unwrap_or_default();
+        let solved = solved_sha256(&file, &replay);
+        let present: Vec<&str> = solved.iter().map(String::as_str).chain([now.as_str()]).collect();
+        let plans = saved_plans(&session, &replay, &file, sense, &present, &mut notes)?;
         let remembered = remembered(&scenario, &file, &replay, &plans);
         let key = self.next_desk();
         let beside = session.read_only().map(str::to_owned);
         let writer = match &beside {
             None => self.writer(&session, &book, key, &mut notes),
-            Some(_) => self.begin(name, &scenario, &book, key, &mut notes),
+            Some(_) => self.begin_later(name, &scenario, &book, key, &mut notes),
         };
         let fresh = beside.is_some();
         let looked_at = fresh.then(|| Arc::new(session));
-        let following = looked_at.as_ref().and_then(|session| Following::of(session, &replay, key));
+        let following = looked_at.as_ref().and_then(|session| Following::of(session, &replay, seen, key));
         let events = replay
             .records
             .into_iter()
@@ -283,6 +311,7 @@ impl Opener {
             remembered,
             session: SessionView {
                 key,
+                followed: beside.as_ref().map_or_else(String::new, |_| name.to_owned()),
                 beside,
                 elsewhere: following.as_ref().map(Following::at_work),
                 ..SessionView::default()
@@ -316,117 +345,6 @@ impl Opener {
                 age: age(&entry.at, &now),
             })
             .collect()
-    }
-}
-
-/// Returns all plans on disk as rows; plans that are needed at once are read completely.
-fn saved_plans(
-    session: &Session,
-    replay: &Replay,
-    file: &SessionFile,
-    sense: Sense,
-    notes: &mut Vec<(Severity, String)>,
-) -> Result<Vec<PlanEntry>, Refused> {
-    let origins: BTreeMap<PlanId, (RunId, u64)> =
-        replay.plans().map(|(run, number, plan)| (plan, (run, number))).collect();
-    let mut seen: BTreeMap<PlanId, (f64, String)> = BTreeMap::new();
-    for record in &replay.records {
-        if let (EventBody::Incumbent(incumbent), Some(plan)) = (&record.record.body, record.plan) {
-            seen.insert(plan, (incumbent.secondary, incumbent.source.clone()));
-        }
-    }
-    let found = session.plans().map_err(|error| vec![error.to_string()])?;
-    let mut rows: Vec<PlanEntry> = Vec::new();
-    for entry in found {
-        match entry.header {
-            Ok(header) => {
-                let findings = file.findings.get(&entry.plan.0.to_string());
-                let Some(standing) = saved_standing(&header, findings) else { continue };
-                let (secondary, source) = seen
-                    .get(&entry.plan)
-                    .cloned()
-                    .unwrap_or((f64::INFINITY, "an earlier session".to_owned()));
-                rows.push(PlanEntry {
-                    number: entry.plan.0,
-                    origin: origins.get(&entry.plan).copied(),
-                    other_question: other_question(&header.kind, &header.method),
-                    method: header.method,
-                    source,
-                    value: header.objective.value,
-                    secondary,
-                    metrics: header.metrics,
-                    status: Some(header.status),
-                    standing,
-                    scenario_sha256: header.provenance.scenario_sha256,
-                    at_s: header.provenance.elapsed_s,
-                    marked: file.marks.contains(&entry.plan),
-                    superseded: false,
-                    found_again: found_again(replay, entry.plan, origins.get(&entry.plan)),
-                    plan: None,
-                });
-            }
-            Err(problem) => {
-                notes.push((Severity::Warning, format!("plan {} is damaged: {problem}", entry.plan)));
-            }
-        }
-    }
-    let mut wanted: Vec<u64> = rows.iter().rev().take(READ_AT_ONCE).map(|row| row.number).collect();
-    wanted.extend(file.baseline.iter().chain(&file.last_plan).chain(&file.marks).map(|plan| plan.0));
-    // The best plan of every scenario, by the ranking of the table of plans.
-    let mut table = PlanTable::new(sense, "");
-    for row in &rows {
-        table.add(row.clone());
-    }
-    let scenarios: BTreeSet<&str> = rows.iter().map(|row| row.scenario_sha256.as_str()).collect();
-    wanted.extend(scenarios.into_iter().filter_map(|sha256| table.best_of(sha256)).map(|row| row.number));
-    for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
-        match read_plan(&[session.plans_folder()], PlanId(row.number)) {
-            Ok(plan) => row.read(plan),
-            Err(problem) => {
-                row.standing = row.standing.clone().forgotten();
-                notes.push((Severity::Warning, format!("plan {}: {problem}", row.number)));
-            }
-        }
-    }
-    Ok(rows)
-}
-
-/// Returns the runs that ended with a plan that another run had found before.
-fn found_again(replay: &Replay, plan: PlanId, origin: Option<&(RunId, u64)>) -> Vec<RunId> {
-    let ended = || replay.runs.values().filter(|run| run.plan == Some(plan)).map(|run| run.run);
-    // For a run without incumbents, only its end names the origin of the plan.
-    let first = origin.map(|(run, _)| *run).or_else(|| ended().next());
-    ended().filter(|run| Some(*run) != first).collect()
-}
-
-/// Reads a plan from the first of these folders that has it, and checks it again, because files on disk are not
-/// trusted.
-///
-/// # Errors
-/// Returns the reason that the plan cannot be used.
-pub fn read_plan(folders: &[PathBuf], number: PlanId) -> Result<PlanRef, String> {
-    let mut problem = None;
-    for folder in folders {
-        match lightbay_sessions::store::read_plan(folder, number) {
-            Ok(value) => return check_value(&value),
-            Err(error) => problem = problem.or(Some(error.to_string())),
-        }
-    }
-    Err(problem.unwrap_or_else(|| "nothing is saved here".to_owned()))
-}
-
-/// Makes a checked plan from its JSON.
-///
-/// # Errors
-/// Returns its problems, joined by semicolons.
-pub fn check_value(value: &serde_json::Value) -> Result<PlanRef, String> {
-    match files::read_value(value).map_err(|problems| lines(&problems).join("; "))? {
-        AnyFile::Scenario(_) => Err("the file holds a scenario, not a plan".to_owned()),
-        AnyFile::Plan(file) => {
-            let report = file.check(Depth::Usual);
-            let broken: Vec<String> = report.violations.iter().map(Violation::to_string).collect();
-            report.plan.map(PlanRef).ok_or_else(|| broken.join("; "))
-        }
     }
 }
 
@@ -512,6 +430,13 @@ fn changed(now: &Setup, solved: Option<&Setup>) -> BTreeMap<String, ParamValue> 
     knobs.iter().filter_map(value).collect()
 }
 
+/// Returns the hash of the scenario of the newest solve.
+fn solved_sha256(file: &SessionFile, replay: &Replay) -> Option<String> {
+    let saved = file.shell.get(key::SOLVED).and_then(toml::Value::as_str).map(str::to_owned);
+    let last = || replay.runs.values().next_back().and_then(|run| run.started.as_ref());
+    saved.or_else(|| last().map(|started| started.scenario_sha256.clone()))
+}
+
 /// Restores the saved setup, and the scenario of the newest solve. Only the hash of this scenario is saved, so the
 /// scenario is found by its hash: the present scenario or the scenario of a saved plan.
 fn remembered(
@@ -534,10 +459,7 @@ fn remembered(
     now.common.seed = number(key::SEED).unwrap_or(1);
     now.common.time_limit_s = shell.get(key::TIME_LIMIT_S).and_then(toml::Value::as_float);
     now.common.gap = shell.get(key::GAP).and_then(toml::Value::as_float);
-    let last = replay.runs.values().next_back().and_then(|run| run.started.as_ref());
-    let solved_sha = shell.get(key::SOLVED).and_then(toml::Value::as_str).map(str::to_owned);
-    let solved_sha = solved_sha.or_else(|| last.map(|started| started.scenario_sha256.clone()));
-    let solved = solved_sha.and_then(|sha256| {
+    let solved = solved_sha256(file, replay).and_then(|sha256| {
         let solved = if sha256 == now.sha256 {
             now.scenario.clone()
         } else {

@@ -3,9 +3,10 @@
 //! Opening another scenario, plan or session closes the open scenario on a separate thread: its runs stop, its session
 //! is saved completely, and its later events are ignored.
 
-use crate::app::action::{Fact, Heard, Saving, Submitted};
+use crate::app::action::{Fact, Heard, RemoteEvents, Saving, Submitted};
 use crate::app::effect::{Remembered, RunRequest, SweepRequest};
 use crate::app::plans::PlanRef;
+use crate::runtime::adopted::Adopted;
 use crate::runtime::events::{EventBatch, ScreenSink, Tee};
 use crate::runtime::follow::Following;
 use crate::runtime::helpers::Finished;
@@ -20,8 +21,7 @@ use lightbay_core::worker::Launcher;
 use lightbay_engines::Request;
 use lightbay_engines::sweep::{Shard, Starts, Walker};
 use lightbay_sessions::{
-    Ending, Place, Places, PlanBook, PlanId, RecentEntry, RecentPlan, Session, SessionFile, SessionWriter,
-    Store,
+    Ending, Place, Places, PlanBook, PlanId, RecentEntry, RecentPlan, SessionFile, SessionWriter, Store,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub struct OpenScenario {
     screen: Arc<ScreenSink>,
     book: Arc<PlanBook>,
     /// A session that another process has open.
-    looked_at: Option<Arc<Session>>,
+    looked_at: Option<Adopted>,
     /// Channel to the thread that follows the other process; dropping the channel ends the thread.
     following: Option<std::sync::mpsc::Sender<()>>,
     writer: Option<Arc<SessionWriter>>,
@@ -61,6 +61,8 @@ pub struct OpenScenario {
     /// Hash of the scenario that was solved last, as saved in the session when this session was opened.
     solved_sha256: Option<String>,
     fresh: bool,
+    /// Number of sweeps at the time at which this scenario was opened.
+    sweeps: usize,
     made_again: u64,
     lost: (u64, u64),
 }
@@ -87,10 +89,12 @@ impl OpenScenario {
             sinks.push(Arc::new(writer.sink()));
         }
         sinks.push(Arc::clone(&screen) as Arc<dyn EventSink>);
+        let looked_at = looked_at.map(|session| Adopted::new(session, next_run, &book));
         let runs = Runs::new(threads, next_run, Arc::new(Tee(sinks)), Arc::clone(&clock), launcher.clone())?;
         let saved_sha256 = opened.scenario.sha256().unwrap_or_default();
         let solved = opened.remembered.as_ref().and_then(|remembered| remembered.solved.as_ref());
         let solved_sha256 = solved.map(|solved| solved.sha256.clone());
+        let sweeps = opened.remembered.as_ref().map_or(0, |remembered| remembered.sweeps.len());
         let writer = writer.map(Arc::new);
         let key = opened.session.key;
         // Requests the current state, because messages of the writer from before the opening were not received.
@@ -115,6 +119,7 @@ impl OpenScenario {
             saved_sha256,
             solved_sha256,
             fresh,
+            sweeps,
             made_again: 0,
             lost: (0, 0),
         };
@@ -128,6 +133,13 @@ impl OpenScenario {
     pub fn follow(&mut self, following: Following, results: mpsc::Sender<Finished>) -> std::io::Result<()> {
         self.following = Some(following.start(results)?);
         Ok(())
+    }
+
+    /// Numbers the runs and plans of the followed process like the runs and plans found here.
+    pub fn renumber(&mut self, news: &mut RemoteEvents) {
+        if let Some(adopted) = &mut self.looked_at {
+            adopted.renumber(news, &self.runs, &self.book);
+        }
     }
 
     /// Starts a method.
@@ -263,6 +275,9 @@ impl OpenScenario {
         if changed || solved != self.solved_sha256.as_ref() || !remembered.sweeps.is_empty() {
             self.fresh = false;
         }
+        if remembered.sweeps.len() > self.sweeps {
+            writer.create();
+        }
         if (changed || place.made_again > self.made_again)
             && let Ok(value) = remembered.now.scenario.to_value()
         {
@@ -289,11 +304,17 @@ impl OpenScenario {
         writer.remember(self.places.recent(), entry);
     }
 
-    /// Returns the folders that may contain plans of the table, for reading them on another thread.
-    pub fn plan_folders(&self) -> Vec<PathBuf> {
-        let own = self.writer.as_ref().and_then(|writer| writer.status().place.plans_folder());
-        let looked_at = self.looked_at.as_ref().map(|session| session.plans_folder());
-        own.into_iter().chain(looked_at).collect()
+    /// Returns the folder and number of the file of a plan of the table, for reading it on another thread; `None` if the
+    /// plan is not on disk.
+    pub fn place_of(&self, number: u64) -> Option<(PathBuf, PlanId)> {
+        let theirs = self.looked_at.as_ref().and_then(|adopted| adopted.place_of(number));
+        let own = || Some((self.plans_folder()?, PlanId(number)));
+        theirs.or_else(own)
+    }
+
+    /// Returns the folder for plans that are found here; `None` as long as there is none.
+    pub fn plans_folder(&self) -> Option<PathBuf> {
+        self.writer.as_ref()?.status().place.plans_folder()
     }
 
     /// Returns a function that writes all pending data and returns the message for the user; the caller runs the
@@ -341,7 +362,7 @@ impl OpenScenario {
             let why = "nothing could be saved".to_owned();
             return Closed { ending: if fresh { None } else { Some(Ending::Lost { why }) }, stopped };
         };
-        if fresh {
+        if fresh || writer.is_deferred() {
             // A session that was opened and closed without any action would only fill the list.
             let place = writer.discard();
             drop(writer);

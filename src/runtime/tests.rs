@@ -8,13 +8,14 @@ use crate::app::{App, AppOptions, Look};
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::follow::Following;
 use crate::runtime::helpers::{self, Finished};
-use crate::runtime::open::{Opener, read_plan};
+use crate::runtime::open::Opener;
 use crate::runtime::open_scenario::OpenScenario;
+use crate::runtime::saved_plans::read_plan;
 use lightbay_core::clock::{Clock, SystemClock};
 use lightbay_core::context::Stop;
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::ParamValue;
-use lightbay_sessions::{Ending, Overrides, Places, PlanId};
+use lightbay_sessions::{Ending, Overrides, Places};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,7 +86,8 @@ impl Bench {
 
     /// Hears what runs of another process said since the last time.
     fn follow(&mut self) -> &mut Self {
-        let news = self.following.as_mut().unwrap().news();
+        let mut news = self.following.as_mut().unwrap().news();
+        self.current.as_mut().unwrap().renumber(&mut news);
         self.act(Action::Fact(Fact::RemoteEvents(news)))
     }
 
@@ -121,8 +123,8 @@ impl Bench {
     }
 
     fn folder(&self) -> PathBuf {
-        let plans = self.current.as_ref().unwrap().plan_folders();
-        plans[0].parent().unwrap().to_owned()
+        let plans = self.current.as_ref().unwrap().plans_folder().unwrap();
+        plans.parent().unwrap().to_owned()
     }
 }
 
@@ -182,7 +184,7 @@ fn a_change_that_was_not_solved_is_still_marked_after_reopening() {
 }
 
 #[test]
-fn the_best_plan_of_every_scenario_is_read_at_once_and_one_of_another_question_is_never_it() {
+fn plans_of_other_scenarios_stay_on_the_disk_until_they_are_displayed() {
     let folder = tempfile::tempdir().unwrap();
     let mut before = Bench::new(folder.path());
     before.open(&Source::Preset("crossconnect-example".to_owned()));
@@ -201,7 +203,15 @@ fn the_best_plan_of_every_scenario_is_read_at_once_and_one_of_another_question_i
     let bundle = after.opener.open(&Source::Last).unwrap().unwrap();
     let read = bundle.opened.plans.iter().filter(|entry| entry.scenario_sha256 == sha256);
     let read: Vec<u64> = read.filter(|entry| entry.plan.is_some()).map(|entry| entry.number).collect();
-    assert_eq!(read, [best.number], "what is not needed stays on disk");
+    assert_eq!(read, [0; 0], "the plans of the first scenario are not displayed");
+    let read = bundle.opened.plans.iter().filter(|entry| entry.plan.is_some()).count();
+    assert!((1..=2).contains(&read), "the best plan of the present scenario and the displayed one: {read}");
+    // A plan is read when it is displayed.
+    let mut again = Bench::new(folder.path());
+    again.open(&Source::Last);
+    let effects = again.app.update(Action::Do(Command::ShowPlan(best.number)), Instant::now());
+    let is_load = |effect: &Effect| matches!(effect, Effect::LoadPlan { number } if *number == best.number);
+    assert!(effects.iter().any(is_load), "{effects:?}");
 }
 
 #[test]
@@ -284,8 +294,9 @@ fn a_second_workbench_shows_the_plans_and_saves_its_own_beside() {
     let mut looking = Bench::new(folder.path());
     looking.open(&Source::Last);
     let said = looking.app.log.last().unwrap().text.clone();
-    assert!(said.contains("open in process") && said.contains("saved in session 'tiny4-2'"), "{said}");
+    assert!(said.contains("open in process") && said.contains("starts a session of its own"), "{said}");
     assert_eq!(looking.app.session.failing, None);
+    assert_eq!(looking.current.as_ref().unwrap().plans_folder(), None, "no folder before the first plan");
     assert_eq!(looking.close(), "", "who only looks leaves nothing");
 
     let mut second = Bench::new(folder.path());
@@ -293,14 +304,15 @@ fn a_second_workbench_shows_the_plans_and_saves_its_own_beside() {
     let shown = second.app.plans.best().unwrap().number;
     second.solve("delta-fast");
     second.current.as_ref().unwrap().flush()();
-    let folders = second.current.as_ref().unwrap().plan_folders();
+    let own_folder = second.current.as_ref().unwrap().plans_folder().unwrap();
     // Of plans that follow each other within a second only the last is written.
-    let is_saved = |number: &u64| folders[0].join(format!("{number:04}.json")).exists();
+    let is_saved = |number: &u64| own_folder.join(format!("{number:04}.json")).exists();
     let numbers = second.app.plans.iter().map(|plan| plan.number);
     let own: Vec<u64> = numbers.filter(|number| *number != shown).filter(is_saved).collect();
     assert!(!own.is_empty());
     for number in own.iter().chain([&shown]) {
-        read_plan(&folders, PlanId(*number)).unwrap();
+        let place = second.current.as_ref().unwrap().place_of(*number);
+        read_plan(place.as_slice()).unwrap();
     }
     assert_eq!(second.close(), "tiny4-2");
     assert_eq!(first.close(), "tiny4");
@@ -313,6 +325,70 @@ fn a_second_workbench_shows_the_plans_and_saves_its_own_beside() {
     let mut original = Bench::new(folder.path());
     original.open(&Source::Session("tiny4".to_owned()));
     assert!(original.app.session.beside.is_none());
+}
+
+#[test]
+fn a_second_workbench_follows_runs_and_plans_that_come_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = Bench::new(folder.path());
+    first.open(&tiny()).solve("delta-fast");
+    first.current.as_ref().unwrap().flush()();
+
+    let mut second = Bench::new(folder.path());
+    second.open(&Source::Last);
+    let before = second.app.plans.best().unwrap().value;
+    first.solve("delta-joint");
+    first.current.as_ref().unwrap().flush()();
+    second.follow();
+    let (own, theirs) = (second.app.plans.best().unwrap(), first.app.plans.best().unwrap());
+    assert!(theirs.value < before, "the second method is better than the first on this scenario");
+    assert_eq!((own.number, own.value, own.status), (theirs.number, theirs.value, theirs.status));
+    assert_eq!(own.standing, theirs.standing);
+    assert_eq!(second.states(), [RunState::Ended, RunState::Ended]);
+    let bound = |bench: &Bench| bench.app.runs.iter().last().unwrap().bound;
+    assert_eq!(bound(&second), bound(&first));
+
+    // Own runs and later runs of the first process have different numbers here.
+    second.solve("delta-fast");
+    first.set("ports_per_pod=5").solve("delta-joint");
+    first.current.as_ref().unwrap().flush()();
+    second.follow();
+    let ids: Vec<u64> = second.app.runs.iter().map(|run| run.id.0).collect();
+    assert_eq!(ids, [1, 2, 3, 4]);
+    let added = second.app.plans.iter().next_back().unwrap();
+    let theirs = first.app.plans.best().unwrap();
+    assert_eq!((added.value, &added.scenario_sha256), (theirs.value, &theirs.scenario_sha256));
+    let place = second.current.as_ref().unwrap().place_of(added.number);
+    assert_eq!(place.as_ref().unwrap().1.0, theirs.number, "its file has the number of the first process");
+    assert_eq!(read_plan(place.as_slice()).unwrap().0.header().objective.value, theirs.value);
+    first.close();
+    second.follow();
+    assert_eq!(second.app.session.elsewhere, None);
+}
+
+#[test]
+fn the_end_of_a_followed_run_waits_for_its_final_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, log, end) = at_work(folder.path());
+    let number = first.app.plans.best().unwrap().number;
+    let file = first.folder().join(format!("plans/{number:04}.json"));
+    let last = std::fs::read_to_string(&file).unwrap();
+    // An earlier plan of the run, as it is on the disk before the run ends.
+    let earlier = last.replacen("\"optimal\"", "\"feasible\"", 1);
+    assert_ne!(earlier, last);
+    std::fs::write(&file, earlier).unwrap();
+    let mut second = Bench::new(folder.path());
+    second.open(&Source::Last);
+    let whole = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, format!("{whole}{end}")).unwrap();
+    second.follow();
+    assert_eq!(second.states(), [RunState::Elsewhere], "the plan on the disk is not the final one");
+    std::fs::write(&file, last).unwrap();
+    second.follow();
+    assert_eq!(second.states(), [RunState::Ended]);
+    let best = second.app.plans.best().unwrap();
+    assert_eq!(best.status, first.app.plans.best().unwrap().status);
+    assert_eq!(best.standing, first.app.plans.best().unwrap().standing);
 }
 
 /// Writes cannot reach the folder any more; a file in its way stops root as well.

@@ -87,34 +87,72 @@ pub(crate) fn numbers(folder: &Path) -> Result<Vec<PlanId>, SessionError> {
     Ok(files(folder)?.into_keys().collect())
 }
 
-/// Returns all plans in a folder with their headers, ascending by number; of two files with one number, the newest file
-/// that can be read.
+/// Times of the last change and sizes of plan files, by plan. A file that changes has another entry.
+pub type PlanStamps = BTreeMap<PlanId, (Option<SystemTime>, u64)>;
+
+/// Returns the time of the last change and the size of every plan file in a folder. Reads no file.
+pub(crate) fn stamps(folder: &Path) -> Result<PlanStamps, SessionError> {
+    let newest = |paths: Vec<PathBuf>| {
+        let found = paths.iter().filter_map(|path| fs::metadata(path).ok());
+        found.map(|found| (found.modified().ok(), found.len())).max()
+    };
+    Ok(files(folder)?.into_iter().filter_map(|(plan, paths)| Some((plan, newest(paths)?))).collect())
+}
+
+/// Returns all plan files with their headers, ascending by number.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
-    Ok(files(folder)?
-        .into_iter()
-        .map(|(plan, paths)| {
-            // Two files with one number remain if a kill occurs between writing one and deleting the other.
-            let mut entries = newest_first(paths).into_iter().map(|path| PlanEntry {
-                plan,
-                bytes: fs::metadata(&path).map_or(0, |found| found.len()),
-                header: read_header(&path),
-                path,
-            });
-            let first = entries.next();
-            match first {
-                Some(entry) if entry.header.is_err() => {
-                    entries.find(|other| other.header.is_ok()).unwrap_or(entry)
-                }
-                Some(entry) => entry,
-                None => PlanEntry {
-                    plan,
-                    path: folder.to_owned(),
-                    bytes: 0,
-                    header: Err(Problem::new("", "the file is gone", "solve again")),
-                },
-            }
-        })
-        .collect())
+    let files: Vec<(PlanId, Vec<PathBuf>)> = files(folder)?.into_iter().collect();
+    // Reading hundreds of plans takes hundreds of milliseconds, so several threads share the files.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_READERS);
+    let share = files.len().div_ceil(threads).max(LEAST_SHARE);
+    let read = |files: &[(PlanId, Vec<PathBuf>)]| -> Vec<PlanEntry> {
+        files.iter().map(|(plan, paths)| entry(folder, *plan, paths.clone())).collect()
+    };
+    Ok(std::thread::scope(|scope| {
+        let mut shares = files.chunks(share);
+        let own = shares.next();
+        let others: Vec<_> = shares
+            .map(|files| {
+                let builder = std::thread::Builder::new().name("lb-plans".to_owned());
+                (files, builder.spawn_scoped(scope, move || read(files)))
+            })
+            .collect();
+        let mut entries = own.map_or_else(Vec::new, read);
+        for (files, thread) in others {
+            // Without a thread, and if its thread has failed, the share is read here.
+            let found = thread.ok().and_then(|thread| thread.join().ok());
+            entries.extend(found.unwrap_or_else(|| read(files)));
+        }
+        entries
+    }))
+}
+
+/// Maximum number of threads that read plans.
+const MOST_READERS: usize = 4;
+
+/// Minimum number of plans that a thread reads.
+const LEAST_SHARE: usize = 16;
+
+/// Reads the header of a plan from the newest of its files that can be read.
+fn entry(folder: &Path, plan: PlanId, paths: Vec<PathBuf>) -> PlanEntry {
+    // Two files with one number remain if a kill occurs between writing one and deleting the other.
+    let mut entries = newest_first(paths).into_iter().map(|path| PlanEntry {
+        plan,
+        bytes: fs::metadata(&path).map_or(0, |found| found.len()),
+        header: read_header(&path),
+        path,
+    });
+    let first = entries.next();
+    match first {
+        Some(entry) if entry.header.is_err() => entries.find(|other| other.header.is_ok()).unwrap_or(entry),
+        Some(entry) => entry,
+        None => PlanEntry {
+            plan,
+            path: folder.to_owned(),
+            bytes: 0,
+            header: Err(Problem::new("", "the file is gone", "solve again")),
+        },
+    }
 }
 
 /// Reads the whole plan as a JSON tree from a folder of plans. The caller still has to validate and check it.

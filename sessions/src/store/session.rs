@@ -1,8 +1,8 @@
 //! One session that is open.
 
 use super::{
-    LOCK_FILE, LOG_FILE, PLANS_FOLDER, PlanEntry, SCENARIO_FILE, SESSION_FILE, SessionFile, check_version,
-    plans, write_scenario,
+    LOCK_FILE, LOG_FILE, PLANS_FOLDER, PlanEntry, PlanStamps, SCENARIO_FILE, SESSION_FILE, SessionFile,
+    check_version, plans, write_scenario,
 };
 use crate::atomic::private_write;
 use crate::book::{MOST_NUMBER, PlanBook, PlanId};
@@ -158,6 +158,15 @@ impl Session {
     /// [`SessionError`] if the folder cannot be listed.
     pub fn plan_numbers(&self) -> Result<Vec<PlanId>, SessionError> {
         plans::numbers(&self.plans_folder())
+    }
+
+    /// Returns the time of the last change and the size of every plan file, for finding new and changed plans. Reads no
+    /// file.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the folder cannot be listed.
+    pub fn plan_stamps(&self) -> Result<PlanStamps, SessionError> {
+        plans::stamps(&self.plans_folder())
     }
 
     /// Reads a plan as a JSON tree. The caller still has to validate and check it.

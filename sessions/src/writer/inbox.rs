@@ -85,6 +85,8 @@ pub(super) struct Inbox {
     pub(super) flushes: u64,
     pub(super) removal: Option<Removal>,
     pub(super) closing: bool,
+    /// `true` as long as the session must not be created: everything waits until the first plan arrives.
+    pub(super) deferred: bool,
     /// `true` if the waiting data must be discarded.
     pub(super) discarded: bool,
     stamps: u64,
@@ -93,6 +95,11 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
+    /// Creates the inbox of a session that is created when the first plan arrives.
+    pub(super) fn deferred() -> Self {
+        Self { deferred: true, ..Self::default() }
+    }
+
     pub(super) const fn stamp(&mut self) -> u64 {
         self.stamps += 1;
         self.stamps
@@ -128,6 +135,7 @@ impl Inbox {
             _ => (None, None, false),
         };
         if let (Some(content), Some(plan)) = (content, plan) {
+            self.deferred = false;
             let stamp = self.stamp();
             // A waiting plan keeps its time of arrival when a better plan replaces it, so that the write is not delayed
             // again.

@@ -133,6 +133,9 @@ impl<D: Disk> PendingWrites<D> {
         if asked || inbox.flushes > self.flushed {
             return Some(now);
         }
+        if inbox.deferred {
+            return None;
+        }
         if let Some(trouble) = &self.trouble {
             return Some(trouble.retry_at);
         }

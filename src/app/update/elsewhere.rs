@@ -1,9 +1,11 @@
 //! Runs of another process that has the displayed session open.
 
-use crate::app::action::RemoteEvents;
-use crate::app::runs::RunState;
+use crate::app::action::{AtWork, RemoteEvents};
+use crate::app::plans::PlanEntry;
+use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
-use lightbay_core::event::{EventBody, RunId, Severity};
+use lightbay_core::event::{RunId, Severity};
+use std::collections::BTreeSet;
 
 impl App {
     /// Sets the state of runs of a saved session that had not ended when its log was read: runs of a process that still
@@ -26,25 +28,40 @@ impl App {
         }
     }
 
-    /// Processes events of another process's runs. If that process has closed the session, marks its other runs as cut
+    /// Processes events and plans of another process. If that process has closed the session, marks its other runs as cut
     /// off.
     pub(super) fn hear_elsewhere(&mut self, news: RemoteEvents) {
         if news.key != self.session.key {
             return;
         }
-        for heard in news.events {
-            let run = heard.event.run;
-            if self.runs.get(run).is_none_or(|run| run.state != RunState::Elsewhere) {
-                continue;
+        match (&news.holder, &mut self.session.elsewhere) {
+            (Some(holder), Some(elsewhere)) => elsewhere.holder.clone_from(holder),
+            (Some(holder), none) => {
+                *none = Some(AtWork { holder: holder.clone(), runs: BTreeSet::new() });
             }
-            let ended = matches!(heard.event.body, EventBody::Done(_));
-            self.event(heard);
-            if ended {
-                let text = format!("run {run} ended; open its session again to see the plans that it found");
-                self.say(Severity::Info, text);
+            (None, _) => {}
+        }
+        for plan in news.plans {
+            if self.frozen {
+                self.held_plans.push(plan);
+            } else {
+                self.add_remote(plan);
             }
         }
-        if !news.held {
+        for heard in news.events {
+            let run = heard.event.run;
+            match self.runs.get(run) {
+                Some(known) if known.state != RunState::Elsewhere => continue,
+                Some(_) => {}
+                None => {
+                    let run = Run::new(run, &heard.event.method, "", RunState::Elsewhere);
+                    self.runs.insert(run);
+                }
+            }
+            self.event(heard);
+        }
+        self.dirty.frame = true;
+        if news.holder.is_none() {
             self.session.elsewhere = None;
             let left = self.runs.iter().filter(|run| run.state == RunState::Elsewhere);
             let left: Vec<RunId> = left.map(|run| run.id).collect();
@@ -54,6 +71,15 @@ impl App {
                 self.say(Severity::Warning, text);
             }
         }
+    }
+
+    /// Adds a plan of another process to the table, or replaces it there.
+    pub(super) fn add_remote(&mut self, mut plan: PlanEntry) {
+        if let Some(known) = self.plans.get(plan.number) {
+            plan.marked = known.marked;
+            plan.found_again.clone_from(&known.found_again);
+        }
+        self.plans.add(plan);
     }
 
     fn set_state(&mut self, id: RunId, state: RunState) {

@@ -91,6 +91,7 @@ impl App {
                 self.look.refresh();
                 self.touch();
             }
+            Fact::LookKept => {}
             Fact::Resumed => {
                 self.touch();
                 effects.push(Effect::Repaint);
@@ -113,6 +114,7 @@ impl App {
         self.sweeps.clear();
         self.heard_at.clear();
         self.held.clear();
+        self.held_plans.clear();
         self.frozen = false;
         self.loading.clear();
         self.layers.clear();
@@ -151,11 +153,10 @@ impl App {
         self.say(Severity::Info, text);
         self.settle_unfinished();
         if let Some(other) = self.session.beside.clone() {
-            let name = &self.session.name;
-            let own =
-                if name.is_empty() { "a session of its own".to_owned() } else { format!("session '{name}'") };
-            let other = other.trim_start_matches("read only: ");
-            self.say(Severity::Warning, format!("plans found here are saved in {own}; {other}"));
+            let text = format!(
+                "{other}; its new runs and plans appear here, and the first plan that you find here starts a session of its own"
+            );
+            self.say(Severity::Warning, text);
         }
         if let Some(problem) = &self.session.failing {
             let text =
@@ -268,6 +269,9 @@ impl App {
     /// Resumes the display after it was frozen.
     pub(super) fn unfreeze(&mut self) {
         self.frozen = false;
+        for plan in std::mem::take(&mut self.held_plans) {
+            self.add_remote(plan);
+        }
         while let Some(heard) = self.held.pop_front() {
             self.hear(&heard, false);
         }

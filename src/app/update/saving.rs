@@ -15,6 +15,13 @@ impl App {
         }
         let Saving { name, failing, made_again, list_problem, key: _ } = saving;
         let before = std::mem::replace(&mut self.session.failing, failing);
+        if self.session.name.is_empty() && !name.is_empty() && self.session.beside.is_some() {
+            let text = format!(
+                "plans found here are saved in session '{name}'; session '{}' is unchanged",
+                self.session.followed
+            );
+            self.say(Severity::Info, text);
+        }
         self.session.name = name;
         match (&before, self.session.failing.clone()) {
             (None, Some(problem)) => self.say(

@@ -5,11 +5,11 @@ use crate::app::action::Fact;
 use crate::app::effect::{Effect, Effects, Source};
 use crate::runtime::clipboard::{self, Way};
 use crate::runtime::helpers::{self, Finished};
-use crate::runtime::open::read_plan;
+use crate::runtime::kept_look::KeptLook;
 use crate::runtime::open_scenario::OpenScenario;
+use crate::runtime::saved_plans::read_plan;
 use crate::runtime::terminal::title;
 use lightbay_core::event::Severity;
-use lightbay_sessions::PlanId;
 use std::path::PathBuf;
 
 impl<V: View> Shell<V> {
@@ -55,9 +55,9 @@ impl<V: View> Shell<V> {
                 self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)));
             }
             Effect::LoadPlan { number } => {
-                let folders = self.current.as_ref().map(OpenScenario::plan_folders).unwrap_or_default();
+                let place = self.current.as_ref().and_then(|current| current.place_of(number));
                 self.helpers.spawn("load", move || {
-                    let plan = read_plan(&folders, PlanId(number));
+                    let plan = read_plan(place.as_slice());
                     Finished::Fact(Fact::PlanLoaded { number, plan })
                 });
             }
@@ -101,6 +101,19 @@ impl<V: View> Shell<V> {
                 self.copy_area = Some(area);
                 self.app.dirty.frame = true;
                 self.app.dirty.urgent = true;
+            }
+            Effect::KeepLook => {
+                let look = &self.app.look;
+                let kept = KeptLook::of(look.palette, look.glyphs, self.base);
+                let places = self.opener.places.clone();
+                self.helpers.spawn("look", move || {
+                    Finished::Fact(match kept.write(&places) {
+                        Ok(()) => Fact::LookKept,
+                        Err(problem) => {
+                            Fact::Failed(format!("the look is not kept for the next start: {problem}"))
+                        }
+                    })
+                });
             }
             Effect::SetTitle(text) => self.control(&title(&text)),
             Effect::CaptureMouse(capture) => {

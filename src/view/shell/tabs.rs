@@ -83,6 +83,8 @@ impl TabLine {
         }
         if wide && !app.session.name.is_empty() {
             right.push(Piece::muted(format!("session {}   ", app.session.name)));
+        } else if wide && !app.session.followed.is_empty() {
+            right.push(Piece::muted(format!("reads session {}   ", app.session.followed)));
         }
         right.push(Piece::muted(form.word()));
         for (so, word) in [(app.focus.pinned, "  pinned"), (app.auto, "  auto")] {

@@ -108,6 +108,15 @@ impl Runs {
         })
     }
 
+    /// Reserves a number for a run of another process that calls it `wanted`: the same number if it is above all assigned
+    /// numbers, else the next free number. No job gets the returned number.
+    pub fn reserve(&self, wanted: RunId) -> RunId {
+        let mut next = lock(&self.shared.next_run);
+        let run = RunId(wanted.0.max(*next));
+        *next = run.0 + 1;
+        run
+    }
+
     /// Starts a job, or queues it if its method is busy. The job replaces a queued job of the same method.
     pub fn submit(&self, job: Box<dyn Job>) -> Ticket {
         let run = {
