@@ -215,6 +215,8 @@ pub enum LayerCommand {
     Yes,
     /// Give the answer of this number, from 0.
     Answer(u8),
+    /// Leave out the figures that are equal in all compared plans, or show them again.
+    Differing,
 }
 
 /// Input from the mouse, with the cell under the pointer.

@@ -176,15 +176,46 @@ pub struct Pair {
     pub against: u64,
 }
 
-/// The comparison of two plans as a layer.
+/// The comparison of plans as a layer. Several pairs have the same reference; they are shown side by side first, then
+/// one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompareView {
-    /// Pairs of plans that the keys step through.
+    /// Pairs to compare.
     pub pairs: Vec<Pair>,
-    /// Index of the pair shown.
+    /// Index of the view: with several pairs, 0 shows all of them and a larger index shows one pair.
     pub at: usize,
     /// Index of the first row shown.
     pub offset: usize,
+    /// `true` if figures that are equal in all plans are left out.
+    pub differing: bool,
+}
+
+impl CompareView {
+    /// Creates the view of these pairs.
+    pub const fn new(pairs: Vec<Pair>) -> Self {
+        Self { pairs, at: 0, offset: 0, differing: false }
+    }
+
+    /// Returns the number of views to step through.
+    pub const fn views(&self) -> usize {
+        if self.pairs.len() > 1 { self.pairs.len() + 1 } else { 1 }
+    }
+
+    /// Returns the pairs of the present view.
+    pub fn shown(&self) -> &[Pair] {
+        match self.at.checked_sub(1) {
+            Some(at) if self.pairs.len() > 1 => self.pairs.get(at..=at).unwrap_or_default(),
+            _ => &self.pairs,
+        }
+    }
+
+    /// Returns the pair of the present view; `None` if the view shows several pairs.
+    pub fn pair(&self) -> Option<Pair> {
+        match self.shown() {
+            [pair] => Some(*pair),
+            _ => None,
+        }
+    }
 }
 
 /// A text to read as a layer.

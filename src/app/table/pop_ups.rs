@@ -64,15 +64,29 @@ pub(super) fn actions() -> Vec<ActionInfo> {
         layer(READ, "scroll_up", &["k", "Up"], LayerCommand::Up, "scroll or choose upwards").footer(4, "up"),
         layer(READ, "scroll_page_down", &["PgDn", "C-d"], LayerCommand::PageDown, "scroll a page down"),
         layer(READ, "scroll_page_up", &["PgUp", "C-u"], LayerCommand::PageUp, "scroll a page up"),
-        layer(&[L::Compare], "next_pair", &["Tab"], LayerCommand::Next, "compare the next pair")
-            .footer(7, "next pair"),
+        layer(
+            &[L::Compare],
+            "next_pair",
+            &["Tab"],
+            LayerCommand::Next,
+            "show the next plan of the comparison, or all plans",
+        )
+        .footer(7, "next view"),
         layer(
             &[L::Compare],
             "previous_pair",
             &["S-Tab"],
             LayerCommand::Previous,
-            "compare the previous pair",
+            "show the previous plan of the comparison, or all plans",
         ),
+        layer(
+            &[L::Compare],
+            "only_differences",
+            &["d"],
+            LayerCommand::Differing,
+            "show only figures that differ, or all figures",
+        )
+        .footer(5, "only differences"),
         A {
             place: TablePlace::Layers(&[L::Compare]),
             ..A::new("compare_baseline", &["B"], Command::Baseline, "make the compared plan the baseline")

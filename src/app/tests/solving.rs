@@ -353,7 +353,7 @@ fn marks_baseline_and_comparison_follow_the_table() {
     bench.keys("c");
     let Some(Layer::Compare(view)) = bench.app.layers.last() else { panic!("a comparison") };
     assert_eq!((view.pairs[0].plan, view.pairs[0].against), (best, other));
-    let table = bench.app.comparison(view.pairs[0]).unwrap();
+    let table = bench.app.comparison(view.shown()).unwrap();
     assert!(table.figures.iter().any(|figure| figure.name == "makespan_s"));
     bench.keys("w");
     let export = bench.effects.iter().find_map(|effect| match effect {

@@ -95,12 +95,15 @@ impl App {
     /// table of the comparison instead, without asking.
     pub(super) fn write(&mut self, effects: &mut Effects) {
         if let Some(Layer::Compare(view)) = self.layers.last() {
-            let Some(pair) = view.pairs.get(view.at).copied() else { return };
-            let Some(table) = self.comparison(pair) else {
+            let Some(first) = view.shown().first() else { return };
+            let plans = view.shown().iter().map(|pair| pair.plan).chain([first.against]);
+            let plans: Vec<String> = plans.map(|number| number.to_string()).collect();
+            let Some(table) = self.comparison(view.shown()) else {
                 self.say(Severity::Info, "a plan is still being read; try again in a moment");
                 return;
             };
-            let name = format!("compare-{}-{}.md", pair.plan, pair.against);
+            let table = if view.differing { table.only_differences() } else { table };
+            let name = format!("compare-{}.md", plans.join("-"));
             effects.push(Effect::Export(ExportJob {
                 subject: ExportSubject::Text(table.to_markdown()),
                 against: None,

@@ -86,11 +86,17 @@ impl App {
             C::No => self.answer(0, effects),
             C::Yes => self.answer(usize::MAX, effects),
             C::Answer(answer) => self.answer(usize::from(answer), effects),
+            C::Differing => {
+                if let Some(Layer::Compare(view)) = self.layers.last_mut() {
+                    view.differing = !view.differing;
+                    view.offset = 0;
+                }
+            }
         }
         // Next and Previous also step to the next or previous pair of plans, name and format.
         if let (C::Next | C::Previous, Some(Layer::Compare(view))) = (command, self.layers.last_mut()) {
-            let by = if command == C::Next { 1 } else { view.pairs.len().saturating_sub(1) };
-            view.at = (view.at + by) % view.pairs.len().max(1);
+            let by = if command == C::Next { 1 } else { view.views() - 1 };
+            view.at = (view.at + by) % view.views();
             view.offset = 0;
         }
     }

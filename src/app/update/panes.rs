@@ -357,8 +357,11 @@ impl App {
     pub(super) fn copy(&mut self, effects: &mut Effects) {
         match self.layers.last() {
             Some(Layer::Compare(view)) => {
-                let table = view.pairs.get(view.at).and_then(|pair| self.comparison(*pair));
-                match table {
+                let differing = view.differing;
+                match self.comparison(view.shown()) {
+                    Some(table) if differing => {
+                        effects.push(Effect::Copy(table.only_differences().to_markdown()));
+                    }
                     Some(table) => effects.push(Effect::Copy(table.to_markdown())),
                     None => self.say(Severity::Info, "a plan is still being read"),
                 }

@@ -34,7 +34,7 @@ impl App {
     /// Makes the selected plan the baseline, or clears the baseline if the selected plan is the baseline.
     pub(super) fn toggle_baseline(&mut self, effects: &mut Effects) {
         let in_compare = match self.layers.last() {
-            Some(Layer::Compare(view)) => view.pairs.get(view.at).map(|pair| pair.plan),
+            Some(Layer::Compare(view)) => view.pair().map(|pair| pair.plan),
             _ => None,
         };
         let Some(number) = in_compare.or_else(|| self.meant_plan().map(|entry| entry.number)) else { return };
@@ -54,7 +54,7 @@ impl App {
         if let Some(Layer::Compare(_)) = self.layers.last() {
             let pairs = self.pairs();
             if let Some(Layer::Compare(view)) = self.layers.last_mut() {
-                *view = CompareView { pairs, at: 0, offset: 0 };
+                *view = CompareView::new(pairs);
             }
         }
         self.to_remember = true;
@@ -86,7 +86,7 @@ impl App {
         pairs
     }
 
-    /// Shows two plans side by side.
+    /// Shows plans side by side.
     pub(super) fn compare(&mut self, effects: &mut Effects) {
         let pairs = self.pairs();
         if pairs.is_empty() {
@@ -97,13 +97,14 @@ impl App {
             self.load(pair.plan, effects);
             self.load(pair.against, effects);
         }
-        self.layers.push(Layer::Compare(CompareView { pairs, at: 0, offset: 0 }));
+        self.layers.push(Layer::Compare(CompareView::new(pairs)));
     }
 
-    /// Returns the table that compares the two plans of a pair, the reference first; `None` while one of the plans is
-    /// not in memory.
-    pub fn comparison(&self, pair: Pair) -> Option<CompareTable> {
-        let first = self.plans.get(pair.against)?.plan.as_ref()?.0.scenario();
+    /// Returns the comparison of pairs that have the same reference, settings first; `None` while a plan is not in
+    /// memory.
+    pub fn comparison(&self, pairs: &[Pair]) -> Option<CompareTable> {
+        let reference = pairs.first()?.against;
+        let first = self.plans.get(reference)?.plan.as_ref()?.0.scenario();
         let subject = |number: u64| -> Option<Compared> {
             let entry = self.plans.get(number)?;
             let plan = &entry.plan.as_ref()?.0;
@@ -124,7 +125,8 @@ impl App {
             Some(Compared { label, header, standing, knobs, apart, other_question: entry.other_question })
         };
         // The reference is first.
-        let subjects = [subject(pair.against)?, subject(pair.plan)?];
+        let numbers = std::iter::once(reference).chain(pairs.iter().map(|pair| pair.plan));
+        let subjects: Vec<Compared> = numbers.map(subject).collect::<Option<_>>()?;
         let subjects: Vec<ComparedPlan<'_>> = subjects.iter().map(Compared::subject).collect();
         let kind = self.work.as_ref().map_or("", |work| work.kind);
         compare(&subjects, TOLERANCE, metrics(kind)).ok()

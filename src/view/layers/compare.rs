@@ -1,10 +1,11 @@
-//! Compares two plans: first the differences, then the figures with sign and percentage, then the further differences
+//! Compares plans: first the differences, then the figures with sign and percentage, then the further differences
 //! that the kind computes.
 //!
-//! The sheet is drawn once per pair and width into a separate buffer, and scrolling copies rows of it.
+//! The sheet is drawn once per selection and width into a separate buffer, and scrolling copies rows of it.
 
 mod numbers;
 mod rows;
+mod several;
 
 use super::popup;
 use crate::app::drawn::Drawn;
@@ -23,15 +24,19 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
-/// Number of columns of the pop-up, frame included.
+/// Number of columns of the pop-up for a pair, frame included.
 const WIDTH: u16 = 92;
 
+/// Maximum number of columns of the pop-up for several plans, frame included.
+const SEVERAL_WIDTH: u16 = 160;
+
 /// Inputs from which the sheet (the drawn comparison) was made.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Key {
-    pair: Pair,
-    /// Identities of both plans: plan numbers restart in every session, and the end of a run replaces its plan.
-    plans: [(usize, u64); 2],
+    pairs: Vec<Pair>,
+    /// Identities of the plans: plan numbers restart in every session, and the end of a run replaces its plan.
+    plans: Vec<(usize, u64)>,
+    differing: bool,
     baseline: Option<u64>,
     width: u16,
     theme: Theme,
@@ -55,29 +60,42 @@ fn identity(app: &App, number: u64) -> (usize, u64) {
 
 impl Comparison {
     pub fn draw(&mut self, app: &App, view: &CompareView, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
-        let Some(pair) = view.pairs.get(view.at).copied() else { return };
-        let width = WIDTH.min(area.width.saturating_sub(2)).saturating_sub(4);
-        let plans = [identity(app, pair.plan), identity(app, pair.against)];
-        let key = Key { pair, plans, baseline: app.plans.baseline, width, theme: app.look.theme };
-        if self.key != Some(key) {
-            let Some(sheet) = app.comparison(pair) else {
+        let Some(against) = view.shown().first().map(|pair| pair.against) else { return };
+        // Several plans use the whole width.
+        let most = if view.pair().is_some() { WIDTH } else { SEVERAL_WIDTH };
+        let width = most.min(area.width.saturating_sub(2)).saturating_sub(4);
+        let numbers = view.shown().iter().map(|pair| pair.plan).chain([against]);
+        let key = Key {
+            pairs: view.shown().to_vec(),
+            plans: numbers.map(|number| identity(app, number)).collect(),
+            differing: view.differing,
+            baseline: app.plans.baseline,
+            width,
+            theme: app.look.theme,
+        };
+        if self.key.as_ref() != Some(&key) {
+            let Some(sheet) = app.comparison(view.shown()) else {
                 self.key = None;
                 let words = [Piece::muted("one of the plans is still being read")];
                 let inner = popup(app, "Compare", &[], (60, 3), area, buf);
                 return (&Sentence::new(&app.look.theme, &words)).render(inner, buf);
             };
             let plan = |number| app.plans.get(number)?.plan.as_ref();
-            let plans = plan(pair.plan).zip(plan(pair.against));
-            let differences = plans.map_or_else(Differences::default, |(a, b)| a.0.differences(&b.0));
-            self.make(app, &key, &sheet, &differences);
+            if let Some(pair) = view.pair() {
+                let plans = plan(pair.plan).zip(plan(pair.against));
+                let differences = plans.map_or_else(Differences::default, |(a, b)| a.0.differences(&b.0));
+                self.make(app, &key, pair, &sheet, &differences);
+            } else {
+                self.make_several(app, &key, &sheet);
+            }
             self.key = Some(key);
         }
         let rows = self.sheet.area.height;
         let mut value = vec![Piece::answer(self.verdict.clone())];
-        if view.pairs.len() > 1 {
-            value.insert(0, Piece::muted(format!("pair {} of {}   ", view.at + 1, view.pairs.len())));
+        if view.pairs.len() > 1 && view.at > 0 {
+            value.insert(0, Piece::muted(format!("pair {} of {}   ", view.at, view.pairs.len())));
         }
-        let inner = popup(app, "Compare", &value, (WIDTH, rows.saturating_add(3)), area, buf);
+        let inner = popup(app, "Compare", &value, (most, rows.saturating_add(3)), area, buf);
         let room = inner.height.saturating_sub(u16::from(inner.height > rows));
         let top = inner.y + (inner.height - room);
         let offset = view.offset.min(usize::from(rows.saturating_sub(room))) as u16;
@@ -94,17 +112,61 @@ impl Comparison {
         out.layer_rows = usize::from(rows);
     }
 
-    /// Draws the whole sheet.
-    fn make(&mut self, app: &App, key: &Key, sheet: &Sheet, differences: &Differences) {
+    /// Draws the sheet of several plans side by side. Plans that do not fit are counted in a note.
+    fn make_several(&mut self, app: &App, key: &Key, sheet: &Sheet) {
         let theme = &key.theme;
-        let Pair { plan, against } = key.pair;
+        let numbers = key.pairs.first().map(|pair| pair.against).into_iter();
+        let numbers: Vec<u64> = numbers.chain(key.pairs.iter().map(|pair| pair.plan)).collect();
+        let plans = several::fitting(key.width, numbers.len());
+        let head = |number: &u64| {
+            let method = app.plans.get(*number).map_or("", |entry| &entry.method);
+            let base = if key.baseline == Some(*number) { "B " } else { "" };
+            format!("{base}{number} {method}")
+        };
+        let heads: Vec<String> = numbers.iter().take(plans).map(head).collect();
+        let figures = rows::figures(sheet);
+        let table = several::table(sheet, &figures, plans, key.differing);
+        self.verdict =
+            format!("{} plans, changes against {}", numbers.len(), heads.first().map_or("", |head| head));
+        let mut notes: Vec<String> = sheet.not_ranked.iter().map(NotRanked::sentence).collect();
+        notes.extend(sheet.varied_sentence());
+        if plans < numbers.len() {
+            notes.push(format!(
+                "{plans} of {} plans fit; Tab shows the others one by one, and w writes all of them.",
+                numbers.len()
+            ));
+        }
+        let rows_of = |note: &String| text::width(note, theme.glyphs) / (key.width * 4 / 5).max(1) + 1;
+        let note_rows = notes.iter().map(|note| rows_of(note) + 1).sum::<u16>();
+        let table_rows = table.len() as u16 + 1;
+        let height = note_rows.saturating_add(table_rows).min(u16::MAX / key.width.max(1));
+        let area = Rect::new(0, 0, key.width, height);
+        self.sheet = Buffer::empty(area);
+        self.sheet.set_style(area, theme.popup());
+        let mut y = 0;
+        for note in &notes {
+            let place = Rect { y, height: rows_of(note), ..area };
+            let pieces = [Piece::new(note.clone(), Tone::Changed)];
+            (&Sentence::new(theme, &pieces).wrap(true)).render(place.intersection(area), &mut self.sheet);
+            y += rows_of(note) + 1;
+        }
+        let rows = Rect { y: note_rows, height: table_rows, ..area }.intersection(area);
+        let columns = several::columns(&heads);
+        let widget = Table::new(theme, &columns, &table).selectable(false);
+        (&widget).render(rows, &mut self.sheet, &mut TableState::default());
+    }
+
+    /// Draws the whole sheet of a pair.
+    fn make(&mut self, app: &App, key: &Key, pair: Pair, sheet: &Sheet, differences: &Differences) {
+        let theme = &key.theme;
+        let Pair { plan, against } = pair;
         let base = if key.baseline == Some(against) { format!("B {against}") } else { against.to_string() };
         let name = |number: u64| app.plans.get(number).map_or("", |entry| &entry.method).to_owned();
         let heads = [format!("{plan} {}", name(plan)), format!("{base} {}", name(against))];
         let minus = format!("{plan} - {}", base.split(' ').next().unwrap_or_default());
         let figures = rows::figures(sheet);
         self.verdict = rows::verdict(plan, sheet, &figures);
-        let table = rows::table(sheet, &figures);
+        let table = rows::table(sheet, &figures, key.differing);
         let numbers = differences.counts.as_ref().map(|counts| Numbers::new(counts, key.width, theme));
         let bars = differences.spans.as_ref();
         let bars = bars.map(|spans| (spans.title, spans.spans.iter().map(bar).collect::<Vec<PairRow>>()));

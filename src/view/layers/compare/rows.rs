@@ -1,5 +1,6 @@
 //! Rows of the comparison: settings in which the plans differ, figures with sign and verdict.
 
+use super::several;
 use crate::view::figures::{self, Room, in_unit};
 use lightbay_core::metric::Role;
 use lightbay_core::param::ParamValue;
@@ -60,7 +61,7 @@ pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
 type ComparePart = (&'static str, fn(Role) -> bool);
 
 /// Returns the rows of the comparison.
-pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
+pub fn table(sheet: &Sheet, figures: &[Figure], differing: bool) -> Vec<TableRow> {
     let mut rows = vec![TableRow::heading("what differs")];
     let text = |value: Option<&Option<ParamValue>>| {
         value.and_then(Option::as_ref).map_or_else(|| number::UNKNOWN.to_owned(), ToString::to_string)
@@ -110,7 +111,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
         rows.extend(
             figures
                 .iter()
-                .filter(|figure| belongs(figure.role))
+                .filter(|figure| belongs(figure.role) && (!differing || several::differs(figure, 2)))
                 .map(|figure| row(&sheet.kind, figure, objective)),
         );
     }
@@ -123,8 +124,9 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
     rows
 }
 
-fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
-    let (label, unit) = match figure.name.as_str() {
+/// Returns the label of a figure with the symbol of its unit, and the unit.
+pub fn figure_label_of(kind: &str, name: &str, objective: &str) -> (String, Unit) {
+    let (label, unit) = match name {
         "gap" => ("gap".to_owned(), Unit::PERCENT),
         "elapsed_s" => ("elapsed".to_owned(), Unit::SECONDS.with_decimals(3)),
         "bound" => {
@@ -136,17 +138,22 @@ fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
             (figure_label(kind, name), unit)
         }
     };
-    let label = format!("{label} {}", unit.symbol);
-    let label = label.trim_end();
-    // All values of a row have as many decimals as the value with the most decimals.
+    (format!("{label} {}", unit.symbol).trim_end().to_owned(), unit)
+}
+
+/// Formats a value of a figure. All values of a figure have as many decimals as the value with the most decimals.
+pub fn shown_in(figure: &Figure, unit: Unit, value: f64) -> String {
     let fraction = figure.values.iter().flatten().any(|value| value.fract() != 0.0);
-    let shown = |value: f64| -> String {
-        if unit.decimals.is_none() && fraction && value.abs() >= 0.1 {
-            number::fixed(value, 4).into()
-        } else {
-            in_unit(value, unit, Room::Long).into()
-        }
-    };
+    if unit.decimals.is_none() && fraction && value.abs() >= 0.1 {
+        number::fixed(value, 4).into()
+    } else {
+        in_unit(value, unit, Room::Long).into()
+    }
+}
+
+fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
+    let (label, unit) = figure_label_of(kind, &figure.name, objective);
+    let shown = |value: f64| shown_in(figure, unit, value);
     let value = |index: usize| {
         let value = figure.values.get(index).copied().flatten();
         value.map_or_else(|| number::UNKNOWN.to_owned(), shown)

@@ -113,7 +113,8 @@ mod tests {
     use lightbay_sessions::compare::{TOLERANCE, change};
 
     fn figure(values: [f64; 3]) -> Figure {
-        let changes = values[1..].iter().map(|value| Some(change(values[0], *value, Some(Sense::Min), TOLERANCE)));
+        let changes =
+            values[1..].iter().map(|value| Some(change(values[0], *value, Some(Sense::Min), TOLERANCE)));
         Figure {
             name: "makespan_s".to_owned(),
             role: Role::Result,
