@@ -10,6 +10,7 @@
 
 pub mod adopted;
 pub mod clipboard;
+pub mod crash;
 pub mod decode;
 pub mod evaluate;
 pub mod event_loop;
@@ -30,7 +31,7 @@ pub mod trace;
 use crate::app::action::Fact;
 use crate::app::effect::Source;
 use crate::app::pane::PaneTable;
-use crate::app::{App, AppOptions, Look};
+use crate::app::{App, AppOptions, Look, Signs};
 use event_loop::Shell;
 pub use event_loop::View;
 use helpers::{Finished, Helpers};
@@ -80,6 +81,8 @@ pub struct Opening {
     pub ask_background: bool,
     /// `true` if the mouse is captured.
     pub mouse: bool,
+    /// Signs outside the screen that the user wants.
+    pub signs: Signs,
     /// Folders of this user.
     pub places: Places,
     /// Version of the program.
@@ -138,8 +141,10 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
         terminal::Screen::enter(opening.out, tty.try_clone()?, opening.mouse, opening.ask_background)?;
     let reader = input::InputReader::start(tty.try_clone()?)?;
     let remote = env("SSH_CONNECTION").is_some();
+    let mut app = App::new(options, now);
+    app.signs = opening.signs;
     let mut shell = Shell {
-        app: App::new(options, now),
+        app,
         view,
         screen,
         tty,

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+#[path = "terminal/crashing.rs"]
+mod crashing;
 #[path = "terminal/leaving.rs"]
 mod leaving;
 #[path = "terminal/pointing.rs"]

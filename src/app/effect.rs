@@ -1,5 +1,6 @@
 //! Effects: plain data that the state passes to the runtime as requests for work.
 
+use crate::app::Progress;
 use crate::app::plans::PlanRef;
 use crate::app::sweeps::SavedSweep;
 use crate::app::work::Setup;
@@ -92,6 +93,10 @@ pub enum Effect {
     Copy(String),
     /// Copy the text in a rectangle of the screen to the user's clipboard.
     CopyArea(Rect),
+    /// Show the progress of runs in the title bar or task bar.
+    SetProgress(Progress),
+    /// Ring the bell of the terminal.
+    Bell,
     /// Keep the present palette and glyphs for the next start.
     KeepLook,
     /// Set the title of the terminal.

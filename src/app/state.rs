@@ -12,6 +12,7 @@ use crate::app::preview::PlanPreview;
 use crate::app::runs::{Run, RunTable};
 use crate::app::sweeps::SweepTable;
 use crate::app::work::{FormRow, Section, Work};
+use crate::app::{Progress, Signs};
 use lightbay_core::event::{RunId, Severity};
 use lightbay_engines::{AnyPlan, PresetInfo};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
@@ -270,6 +271,8 @@ pub struct App {
     pub dirty: Dirty,
     /// Result of drawing the last frame.
     pub drawn: Drawn,
+    /// Signs outside the screen that the user wants.
+    pub signs: Signs,
     /// Key bindings.
     pub keymap: Keymap,
     /// `true` if the program is about to end.
@@ -290,6 +293,8 @@ pub struct App {
     pub(crate) title: String,
     pub(crate) titled_at: Option<Instant>,
     pub(crate) title_due: Option<Instant>,
+    /// The progress that the terminal shows.
+    pub(crate) progress_shown: Progress,
     pub(crate) to_remember: bool,
     pub(crate) asked: bool,
     pub(crate) dragging: Option<u16>,
@@ -333,6 +338,7 @@ impl App {
             now,
             dirty: Dirty { frame: true, urgent: true, ..Dirty::default() },
             drawn: Drawn::default(),
+            signs: Signs::default(),
             keymap: Keymap::default(),
             leaving: false,
             began: now,
@@ -348,6 +354,7 @@ impl App {
             title: String::new(),
             titled_at: None,
             title_due: None,
+            progress_shown: Progress::default(),
             to_remember: false,
             asked: false,
             dragging: None,

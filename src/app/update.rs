@@ -19,10 +19,12 @@ mod panes;
 mod plans;
 mod program;
 mod saving;
+mod signs;
 mod solve;
 mod sweeps;
 
 pub use facts::entry_of;
+pub use signs::{Progress, Signs};
 pub use sweeps::has_sweeps;
 
 /// Minimum time between changes of the terminal title.
@@ -174,6 +176,7 @@ impl App {
                 plans.selected = shown;
             }
         }
+        self.show_progress(effects);
         if self.options.title {
             let title = self.title_text();
             let due = self.titled_at.map(|at| at + TITLE_EVERY).filter(|due| self.now < *due);
@@ -197,6 +200,10 @@ impl App {
         let gap = self.plans.shown().and_then(|entry| Some(self.standing_of(entry).leading()?.gap));
         let gap = gap.map_or_else(String::new, |gap| format!(" gap {}", lightbay_core::quantity::gap(gap)));
         let name = lightbay_core::problem::printable(work.now.scenario.name());
-        format!("lightbay: {name}{gap}")
+        let progress = match self.progress() {
+            Progress::Percent(percent) => format!(" {percent} %,"),
+            Progress::Busy | Progress::Idle => String::new(),
+        };
+        format!("lightbay: {name}{progress}{gap}").trim_end_matches(',').to_owned()
     }
 }

@@ -65,11 +65,23 @@ pub struct Ui {
     pub glyphs: Option<GlyphName>,
     /// `true` if the workbench uses the mouse.
     pub mouse: bool,
+    /// `true` if the terminal shows the progress of runs; without a value, only terminals that are known to do so.
+    pub progress: Option<bool>,
+    /// Minimum duration of a run whose end rings the bell, s; 0: no bell.
+    pub bell_after_s: u32,
 }
 
 impl Default for Ui {
     fn default() -> Self {
-        Self { color: When::Auto, theme: PaletteName::Okabe, background: None, glyphs: None, mouse: true }
+        Self {
+            color: When::Auto,
+            theme: PaletteName::Okabe,
+            background: None,
+            glyphs: None,
+            mouse: true,
+            progress: None,
+            bell_after_s: 0,
+        }
     }
 }
 
@@ -190,7 +202,7 @@ mod tests {
     #[test]
     fn the_printed_file_is_exactly_the_defaults() {
         assert_eq!(Config::parse(DEFAULT), Ok(Config::default()));
-        let keys = ["color", "theme", "background", "glyphs", "mouse", "threads"];
+        let keys = ["color", "theme", "background", "glyphs", "mouse", "progress", "bell_after_s", "threads"];
         for key in keys {
             assert!(
                 DEFAULT.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} = "))),
@@ -208,6 +220,8 @@ mod tests {
             background: Some(BackgroundName::Light),
             glyphs: Some(GlyphName::Ascii),
             mouse: false,
+            progress: Some(true),
+            bell_after_s: 30,
         };
         assert_eq!(config, Config { ui, solve: Solve { threads: 3 } });
         assert_eq!(Config::read(&resources().join("good/empty.toml")), Ok(Config::default()));

@@ -126,6 +126,17 @@ pub fn glyphs(given: Option<GlyphName>, env: impl Fn(&str) -> Option<OsString>) 
     if lacks { GlyphSet::Block } else { GlyphSet::Braille }
 }
 
+/// Returns `true` for terminals that are known to show progress (OSC 9;4). Others may show the sequence as a message.
+pub fn shows_progress(env: impl Fn(&str) -> Option<OsString>) -> bool {
+    let text =
+        |name: &str| env(name).map(|value| value.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    // Inside tmux, the variables of the outer terminal may be out of date.
+    text("TMUX").is_empty()
+        && (!text("WT_SESSION").is_empty()
+            || text("ConEmuANSI") == "on"
+            || ["ghostty", "wezterm"].contains(&text("TERM_PROGRAM").as_str()))
+}
+
 /// Returns the theme according to flags and environment.
 pub fn theme(arguments: LookArguments, env: impl Fn(&str) -> Option<OsString>) -> Theme {
     let palette = match arguments.theme {
@@ -152,6 +163,14 @@ mod tests {
 
     fn env<'a>(vars: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
         move |name| vars.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+    }
+
+    #[test]
+    fn progress_is_shown_only_where_it_is_known_to_work() {
+        assert!(shows_progress(env(&[("WT_SESSION", "1")])));
+        assert!(shows_progress(env(&[("TERM_PROGRAM", "WezTerm")])));
+        assert!(!shows_progress(env(&[("TERM_PROGRAM", "WezTerm"), ("TMUX", "/tmp/tmux,1,0")])));
+        assert!(!shows_progress(env(&[("TERM", "xterm-256color")])));
     }
 
     #[test]

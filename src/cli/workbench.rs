@@ -8,9 +8,9 @@ use super::grammar::OpeningArguments;
 use super::look;
 use super::source::{Source, sound};
 use super::version;
-use crate::app::App;
 use crate::app::drawn::{Drawn, JobKey, JobResult};
 use crate::app::effect::Source as AppSource;
+use crate::app::{App, Signs};
 use crate::helper::{self, ProcessGroup};
 use crate::runtime::kept_look::KeptLook;
 use crate::runtime::{self, First, Opening, View};
@@ -106,6 +106,13 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         theme: KeptLook::read(&places).apply(theme, by_flag),
         ask_background: look.background.is_none(),
         mouse: config.ui.mouse,
+        signs: Signs {
+            progress: config
+                .ui
+                .progress
+                .unwrap_or_else(|| look::shows_progress(|name| std::env::var_os(name))),
+            bell_after_s: config.ui.bell_after_s,
+        },
         places,
         version: version::FULL,
         panes: view::present::panes,

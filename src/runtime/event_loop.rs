@@ -7,6 +7,7 @@ use crate::app::plans::PlanRef;
 use crate::app::{App, action::Abilities};
 use crate::cli::exit::Exit;
 use crate::runtime::clipboard::Between;
+use crate::runtime::crash::{self, CrashPlace};
 use crate::runtime::decode::TerminalInput;
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::frames::{Frames, Why};
@@ -18,7 +19,7 @@ use crate::runtime::signals::{Sign, Signals, stop_here};
 use crate::runtime::terminal::Screen;
 use crate::runtime::{Ended, report};
 use lightbay_core::context::Stop;
-use lightbay_core::event::Severity;
+use lightbay_core::event::{EventBody, Severity};
 use lightbay_core::worker::Launcher;
 use lightbay_sessions::Ending;
 use lightbay_widgets::{Background, GlyphSet, Palette};
@@ -152,7 +153,11 @@ impl<V: View> Shell<V> {
         if let Fact::Failed(text) = &fact {
             tracing::warn!("{text}");
         }
+        let is_end = matches!(&fact, Fact::Event(heard) if matches!(heard.event.body, EventBody::Done(_)));
         self.act(Action::Fact(fact));
+        if is_end {
+            crash::on_request(CrashPlace::Loop);
+        }
     }
 
     fn read(&mut self, read: Read) {

@@ -1,5 +1,6 @@
 //! Sink for the events of runs: never blocks a run, drops progress events under load, and keeps all important events.
 
+use crate::runtime::crash::{self, CrashPlace};
 use lightbay_core::event::{Event, EventBody, EventSink, RunId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -152,11 +153,15 @@ pub struct Tee(pub Vec<Arc<dyn EventSink>>);
 
 impl EventSink for Tee {
     fn report(&self, event: Event) {
+        let is_plan = matches!(&event.body, EventBody::Incumbent(incumbent) if incumbent.plan.is_some());
         if let Some((last, others)) = self.0.split_last() {
             for sink in others {
                 sink.report(event.clone());
             }
             last.report(event);
+        }
+        if is_plan {
+            crash::on_request(CrashPlace::Engine);
         }
     }
 }

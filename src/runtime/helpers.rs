@@ -5,7 +5,9 @@ use crate::app::action::Fact;
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use crate::app::effect::{ExportJob, ExportSubject};
 use crate::app::plans::PlanRef;
+use crate::runtime::crash::{self, CrashPlace};
 use crate::runtime::open::Bundle;
+use crate::runtime::report;
 use lightbay_core::clock::{Deadline, while_wanted};
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Depth;
@@ -159,7 +161,11 @@ fn guarded(work: impl FnOnce() -> Finished) -> Finished {
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "no message".to_owned());
-        Finished::Fact(Fact::Failed(format!("an internal task crashed: {text}; the log has more details")))
+        let place = report::last().map_or_else(
+            || "the log has more details".to_owned(),
+            |path| format!("report: {}", path.display()),
+        );
+        Finished::Fact(Fact::Failed(format!("an internal task crashed: {text}; {place}")))
     })
 }
 
@@ -179,8 +185,10 @@ fn work_for_view(queue: &(Mutex<ViewQueue>, Condvar), results: &mpsc::Sender<Fin
                 _ => return,
             }
         };
-        let finished =
-            guarded(|| Finished::View(job.key, while_wanted(Arc::clone(&unwanted), || (job.work)())));
+        let finished = guarded(|| {
+            crash::on_request(CrashPlace::View);
+            Finished::View(job.key, while_wanted(Arc::clone(&unwanted), || (job.work)()))
+        });
         queue.lock().unwrap_or_else(PoisonError::into_inner).at_work.retain(|(key, _)| *key != job.key);
         // A cancelled result is dropped.
         let finished = match finished {

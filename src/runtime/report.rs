@@ -22,17 +22,28 @@ pub fn note(action: String) {
     last.push_back(action);
 }
 
+/// Path of the newest report.
+static NEWEST: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Returns the path of the newest report of this process.
+pub fn last() -> Option<PathBuf> {
+    NEWEST.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Installs a panic hook that releases the terminal before it prints anything, and writes a report. A panic on another
-/// thread is shown as a failed run and does not change the terminal.
+/// thread also gets a report; it is shown as a failed run or task and does not change the terminal.
 pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err: Option<File>) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
+        let text = format!("{info}\n\n{}", Backtrace::force_capture());
         if std::thread::current().id() != shell {
             tracing::error!("{info}");
+            if let Err(error) = write(&folder, "crash", version, &text) {
+                tracing::error!("the report could not be written: {error}");
+            }
             return;
         }
         super::terminal::restore();
-        let text = format!("{info}\n\n{}", Backtrace::force_capture());
         let written = write(&folder, "crash", version, &text);
         before(info);
         // At this time, standard error is redirected to the log.
@@ -61,5 +72,6 @@ pub fn write(folder: &Path, sort: &str, version: &str, text: &str) -> std::io::R
     }
     let path = folder.join(format!("{sort}-{}.txt", now.as_second()));
     lightbay_sessions::own_write(&path, report.as_bytes()).map_err(std::io::Error::other)?;
+    *NEWEST.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.clone());
     Ok(path)
 }

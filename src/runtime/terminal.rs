@@ -3,6 +3,7 @@
 //! Every end of the program (return, panic, signal) calls [`restore`], which undoes the setup exactly, in reverse
 //! order, and discards pending input while the terminal is still in raw mode.
 
+use crate::app::Progress;
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -35,6 +36,7 @@ struct Undo {
     tty: File,
     before: Termios,
     mouse: bool,
+    progress: bool,
 }
 
 static UNDO: Mutex<Option<Undo>> = Mutex::new(None);
@@ -44,6 +46,9 @@ pub fn restore() {
     let undo = UNDO.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut undo) = undo else { return };
     let mut text = String::new();
+    if undo.progress {
+        text.push_str(&progress_sequence(Progress::Idle));
+    }
     if undo.mouse {
         text.push_str(MOUSE_OFF);
     }
@@ -61,6 +66,8 @@ pub struct Screen {
     out: File,
     tty: File,
     mouse: bool,
+    /// `true` while the terminal shows the progress of a run.
+    progress: bool,
     repaint: bool,
 }
 
@@ -94,7 +101,7 @@ impl Screen {
         // The viewport is fixed, because the size is read from our own descriptor, and only when a frame is drawn.
         let viewport = Viewport::Fixed(Rect::ZERO);
         let terminal = Terminal::with_options(backend, TerminalOptions { viewport })?;
-        let mut screen = Self { terminal, out, tty, mouse, repaint: true };
+        let mut screen = Self { terminal, out, tty, mouse, progress: false, repaint: true };
         screen.take()?;
         if ask {
             screen.out.write_all(QUESTIONS.as_bytes())?;
@@ -106,7 +113,8 @@ impl Screen {
         let before = rustix::termios::tcgetattr(&self.tty)?;
         let mut raw = before.clone();
         raw.make_raw();
-        let undo = Undo { out: self.out.try_clone()?, tty: self.tty.try_clone()?, before, mouse: self.mouse };
+        let (out, tty) = (self.out.try_clone()?, self.tty.try_clone()?);
+        let undo = Undo { out, tty, before, mouse: self.mouse, progress: self.progress };
         // Stored for `restore` before anything changes.
         *UNDO.lock().unwrap_or_else(PoisonError::into_inner) = Some(undo);
         rustix::termios::tcsetattr(&self.tty, OptionalActions::Now, &raw)?;
@@ -198,6 +206,18 @@ impl Screen {
         io::Write::flush(backend)
     }
 
+    /// Shows the progress of runs in the title bar or task bar of the terminal.
+    ///
+    /// # Errors
+    /// If the terminal cannot be written.
+    pub fn show_progress(&mut self, progress: Progress) -> io::Result<()> {
+        self.progress = progress != Progress::Idle;
+        if let Some(undo) = UNDO.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            undo.progress = self.progress;
+        }
+        self.control(&progress_sequence(progress))
+    }
+
     /// Captures or releases the mouse.
     ///
     /// # Errors
@@ -222,6 +242,15 @@ impl Drop for Screen {
 fn drawable((width, height): (u16, u16)) -> Rect {
     let most = MOST_CELLS.checked_div(u32::from(width)).unwrap_or(0);
     Rect::new(0, 0, width, height.min(u16::try_from(most).unwrap_or(u16::MAX)))
+}
+
+/// Returns the sequence OSC 9;4 for a progress: state 0 removes it, 1 shows a percentage, 3 shows an unknown share.
+fn progress_sequence(progress: Progress) -> String {
+    match progress {
+        Progress::Idle => "\x1b]9;4;0;0\x07".to_owned(),
+        Progress::Busy => "\x1b]9;4;3;0\x07".to_owned(),
+        Progress::Percent(percent) => format!("\x1b]9;4;1;{percent}\x07"),
+    }
 }
 
 /// Returns the title without control characters, which could end the title sequence early.

@@ -33,7 +33,10 @@ impl App {
                 self.say(Severity::Error, format!("{method} was not started: {}", problems.join("; ")));
                 self.touch();
             }
-            Fact::Event(heard) => self.event(heard),
+            Fact::Event(heard) => {
+                self.ring(&heard.event, effects);
+                self.event(heard);
+            }
             Fact::RemoteEvents(news) => self.hear_elsewhere(news),
             Fact::Lost { merged, dropped } => {
                 self.lost = (merged, dropped);

@@ -116,6 +116,12 @@ impl<V: View> Shell<V> {
                 });
             }
             Effect::SetTitle(text) => self.control(&title(&text)),
+            Effect::SetProgress(progress) => {
+                if let Err(error) = self.screen.show_progress(progress) {
+                    tracing::error!("cannot write to the terminal: {error}");
+                }
+            }
+            Effect::Bell => self.control("\x07"),
             Effect::CaptureMouse(capture) => {
                 if let Err(error) = self.screen.capture_mouse(capture) {
                     tracing::error!("{error}");
