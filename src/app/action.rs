@@ -88,6 +88,10 @@ pub enum Command {
     },
     /// Show a plan by number.
     ShowPlan(u64),
+    /// Name the selected plan; `-` removes the name.
+    NamePlan(String),
+    /// Attach a note to the selected plan; `-` removes the note.
+    NotePlan(String),
     /// Show the best plan.
     FollowBest,
     /// Ask where to write the displayed plan.

@@ -135,6 +135,20 @@ pub const NAME: Argument = Argument {
     command: |text| given(text, "a name", |name| Command::Set(format!("name={name}"))),
 };
 
+/// Argument: a name for a plan.
+pub const PLAN_NAME: Argument = Argument {
+    name: "TEXT",
+    offered: |_| Vec::new(),
+    command: |text| given(text, "a name, or - for none", |name| Command::NamePlan(name.to_owned())),
+};
+
+/// Argument: a note on a plan.
+pub const NOTE: Argument = Argument {
+    name: "TEXT",
+    offered: |_| Vec::new(),
+    command: |text| given(text, "a note, or - for none", |note| Command::NotePlan(note.to_owned())),
+};
+
 /// Argument: a knob with values, and optionally methods.
 pub const SWEEP: Argument = Argument {
     name: "NAME=VALUES [METHODS]",

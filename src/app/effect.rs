@@ -1,7 +1,7 @@
 //! Effects: plain data that the state passes to the runtime as requests for work.
 
 use crate::app::Progress;
-use crate::app::plans::PlanRef;
+use crate::app::plans::{PlanLabel, PlanRef};
 use crate::app::sweeps::SavedSweep;
 use crate::app::work::Setup;
 use lightbay_core::event::RunId;
@@ -232,4 +232,6 @@ pub struct Remembered {
     pub findings: BTreeMap<u64, Findings>,
     /// Sweeps with their points.
     pub sweeps: Vec<SavedSweep>,
+    /// Names and notes of plans, by number.
+    pub labels: BTreeMap<u64, PlanLabel>,
 }

@@ -8,6 +8,7 @@ use lightbay_core::kind::Sense;
 use lightbay_core::plan::{Header, Status};
 use lightbay_core::standing::Standing;
 use lightbay_engines::AnyPlan;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -96,9 +97,21 @@ pub enum Shown {
     Chosen(u64),
 }
 
+/// Name and note that the user gave a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanLabel {
+    /// Name, shown in place of the method; empty if there is none.
+    pub name: String,
+    /// Note; empty if there is none.
+    pub note: String,
+}
+
 /// All plans of the session.
 #[derive(Clone, Debug)]
 pub struct PlanTable {
+    /// Names and notes of plans, by number.
+    pub labels: BTreeMap<u64, PlanLabel>,
     entries: Vec<PlanEntry>,
     next: u64,
     sense: Sense,
@@ -120,6 +133,7 @@ impl PlanTable {
     /// Creates an empty table.
     pub fn new(sense: Sense, scenario_sha256: &str) -> Self {
         Self {
+            labels: BTreeMap::new(),
             entries: Vec::new(),
             next: 1,
             sense,
@@ -185,6 +199,17 @@ impl PlanTable {
     /// Returns a plan by number, to change it.
     pub fn get_mut(&mut self, number: u64) -> Option<&mut PlanEntry> {
         self.entries.iter_mut().find(|entry| entry.number == number)
+    }
+
+    /// Returns the name of a plan: the name that the user gave it, else its method.
+    pub fn title<'a>(&'a self, entry: &'a PlanEntry) -> &'a str {
+        let given = self.labels.get(&entry.number).map(|label| label.name.as_str());
+        given.filter(|name| !name.is_empty()).unwrap_or(&entry.method)
+    }
+
+    /// Returns the note on a plan; `None` if there is none.
+    pub fn note(&self, number: u64) -> Option<&str> {
+        self.labels.get(&number).map(|label| label.note.as_str()).filter(|note| !note.is_empty())
     }
 
     /// Returns the newest plan of a run; if the run ended with a plan that an earlier run had found, returns the plan

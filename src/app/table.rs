@@ -230,6 +230,15 @@ fn plans() -> Vec<ActionInfo> {
             )
             .when(possible::plan)
             .footer(3, "baseline"),
+            A::with("name_plan", &[], arguments::PLAN_NAME, "name the selected plan; - removes the name")
+                .when(possible::open),
+            A::with(
+                "note_plan",
+                &[],
+                arguments::NOTE,
+                "attach a note to the selected plan; - removes the note",
+            )
+            .when(possible::open),
             A::new(
                 "compare_plans",
                 &["c"],

@@ -90,6 +90,8 @@ impl App {
             Command::Compare => self.compare(effects),
             Command::Check { exact } => self.check(exact, effects),
             Command::ShowPlan(number) => self.show_plan(number, effects),
+            Command::NamePlan(name) => self.label_plan(&name, true),
+            Command::NotePlan(note) => self.label_plan(&note, false),
             Command::FollowBest => self.follow_best(effects),
             Command::Write => self.write(effects),
             Command::Export(text) => self.export(&text, effects),

@@ -376,11 +376,12 @@ mod key {
     pub const SOLVED: &str = "solved_sha256";
     pub const CHOSEN: &str = "shown";
     pub const SWEEPS: &str = "sweeps";
+    pub const LABELS: &str = "plan_labels";
 }
 
 /// Returns the new content of `session.toml`, with the remembered state of the screen.
 pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFile {
-    let Remembered { source, now, solved, marked, baseline, shown, pane, best, findings, sweeps } =
+    let Remembered { source, now, solved, marked, baseline, shown, pane, best, findings, sweeps, labels } =
         remembered;
     let mut file = before.clone();
     now.scenario.name().clone_into(&mut file.scenario);
@@ -416,6 +417,8 @@ pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFil
     // JSON, because TOML has no value for a missing figure.
     let text = serde_json::to_string(sweeps).ok().filter(|_| !sweeps.is_empty());
     put(key::SWEEPS, text.map(Into::into));
+    let text = serde_json::to_string(labels).ok().filter(|_| !labels.is_empty());
+    put(key::LABELS, text.map(Into::into));
     file
 }
 
@@ -473,6 +476,7 @@ fn remembered(
         };
         Some(Setup { scenario: solved, sha256, ..now.clone() })
     });
+    let json = |name: &str| shell.get(name).and_then(toml::Value::as_str);
     Some(Box::new(Remembered {
         source: shell.get(key::SOURCE).and_then(toml::Value::as_str).unwrap_or(&file.scenario).to_owned(),
         now,
@@ -483,11 +487,8 @@ fn remembered(
         pane: number(key::PANE).and_then(|pane| u8::try_from(pane).ok()).unwrap_or(1),
         best: None,
         findings: BTreeMap::new(),
-        sweeps: shell
-            .get(key::SWEEPS)
-            .and_then(toml::Value::as_str)
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default(),
+        sweeps: json(key::SWEEPS).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
+        labels: json(key::LABELS).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
     }))
 }
 

@@ -215,6 +215,24 @@ fn plans_of_other_scenarios_stay_on_the_disk_until_they_are_displayed() {
 }
 
 #[test]
+fn names_and_notes_of_plans_are_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut before = Bench::new(folder.path());
+    before.open(&tiny()).solve("delta-joint");
+    before.act(Action::Do(Command::NamePlan("fewest ports".to_owned())));
+    before.act(Action::Do(Command::NotePlan("for the review\u{7} on Monday".to_owned())));
+    before.close();
+    let mut after = Bench::new(folder.path());
+    after.open(&Source::Last);
+    let best = after.app.plans.best().unwrap().clone();
+    assert_eq!(after.app.plans.title(&best), "fewest ports");
+    let note = after.app.plans.note(best.number).unwrap();
+    assert!(note.starts_with("for the review") && !note.contains('\u{7}'), "{note:?}");
+    after.act(Action::Do(Command::NamePlan("-".to_owned())));
+    assert_eq!(after.app.plans.title(&best), best.method);
+}
+
+#[test]
 fn a_run_that_was_cut_off_is_called_so() {
     let folder = tempfile::tempdir().unwrap();
     let mut before = Bench::new(folder.path());

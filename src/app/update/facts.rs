@@ -177,7 +177,8 @@ impl App {
     }
 
     fn restore(&mut self, work: &mut Work, remembered: Remembered) {
-        let Remembered { source, now, solved, marked, baseline, shown, pane, .. } = remembered;
+        let Remembered { source, now, solved, marked, baseline, shown, pane, labels, .. } = remembered;
+        self.plans.labels = labels;
         work.source = source;
         work.restore(now, solved);
         self.plans.scenario_sha256.clone_from(&work.reference().sha256);
@@ -221,6 +222,7 @@ impl App {
                 .filter_map(|entry| Some((entry.number, entry.standing.findings(&entry.scenario_sha256)?)))
                 .collect(),
             sweeps: self.sweeps.saved(),
+            labels: self.plans.labels.clone(),
         })
     }
 

@@ -2,11 +2,12 @@
 
 use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{CompareView, Layer, Pair};
-use crate::app::plans::{PlanEntry, Shown};
+use crate::app::plans::{PlanEntry, PlanLabel, Shown};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
+use lightbay_core::problem::printable;
 use lightbay_core::standing::Standing;
 use lightbay_engines::{ScenarioDifferences, metrics};
 use lightbay_sessions::compare::{Apart, CompareTable, ComparedPlan, TOLERANCE, compare};
@@ -58,6 +59,31 @@ impl App {
             }
         }
         self.to_remember = true;
+    }
+
+    /// Sets the name or the note of the selected plan; `-` removes it.
+    pub(super) fn label_plan(&mut self, text: &str, is_name: bool) {
+        let Some(number) = self.meant_plan().map(|entry| entry.number) else {
+            self.say(Severity::Warning, "there is no plan yet; press r to solve");
+            return;
+        };
+        let most = if is_name { MOST_NAME } else { MOST_NOTE };
+        let text: String = printable(text.trim()).chars().take(most).collect();
+        let text = if text == "-" { String::new() } else { text };
+        let what = if is_name { "name" } else { "note" };
+        let said = if text.is_empty() {
+            format!("plan {number} has no {what} now")
+        } else {
+            format!("{what} of plan {number}: {text}")
+        };
+        let label = self.plans.labels.entry(number).or_default();
+        *(if is_name { &mut label.name } else { &mut label.note }) = text;
+        if *label == PlanLabel::default() {
+            self.plans.labels.remove(&number);
+        }
+        self.to_remember = true;
+        self.say(Severity::Info, said);
+        self.touch();
     }
 
     /// Returns the pairs of plans to compare: each marked plan with the baseline or, without a baseline, with the first
@@ -114,7 +140,7 @@ impl App {
                 .iter()
                 .filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?)))
                 .collect();
-            let label = format!("{} {}", entry.number, entry.method);
+            let label = format!("{} {}", entry.number, self.plans.title(entry));
             let header = plan.header();
             // Uses the present bounds, as the header of the screen does, not the bounds at the end of the run of the
             // plan.
@@ -183,13 +209,17 @@ impl App {
     /// Returns the known facts about a plan, one line each.
     pub(super) fn plan_details(&self, entry: &PlanEntry) -> Vec<String> {
         let standing = self.standing_of(entry);
-        let mut lines = vec![
+        let label = self.plans.labels.get(&entry.number).cloned().unwrap_or_default();
+        let own = [("name        ", label.name), ("note        ", label.note)];
+        let own = own.into_iter().filter(|(_, text)| !text.is_empty());
+        let mut lines: Vec<String> = own.map(|(head, text)| format!("{head}{text}")).collect();
+        lines.extend([
             format!("method      {}", entry.method),
             format!("from        {}", entry.source),
             format!("objective   {}", entry.value),
             format!("status      {}", standing.status()),
             format!("bound       {}", standing.words(false)),
-        ];
+        ]);
         lines.extend(standing.other_question().map(|why| format!("problem     not the objective: {why}")));
         lines.extend(entry.metrics.iter().map(|(name, value)| format!("{name}  {value}")));
         if let Some(header) = entry.header() {
@@ -208,6 +238,10 @@ impl App {
         lines
     }
 }
+
+/// Maximum numbers of characters of the name and of the note of a plan.
+const MOST_NAME: usize = 60;
+const MOST_NOTE: usize = 500;
 
 /// A plan as input of a comparison.
 struct Compared {

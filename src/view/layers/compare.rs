@@ -119,7 +119,7 @@ impl Comparison {
         let numbers: Vec<u64> = numbers.chain(key.pairs.iter().map(|pair| pair.plan)).collect();
         let plans = several::fitting(key.width, numbers.len());
         let head = |number: &u64| {
-            let method = app.plans.get(*number).map_or("", |entry| &entry.method);
+            let method = app.plans.get(*number).map_or("", |entry| app.plans.title(entry));
             let base = if key.baseline == Some(*number) { "B " } else { "" };
             format!("{base}{number} {method}")
         };
@@ -161,7 +161,7 @@ impl Comparison {
         let theme = &key.theme;
         let Pair { plan, against } = pair;
         let base = if key.baseline == Some(against) { format!("B {against}") } else { against.to_string() };
-        let name = |number: u64| app.plans.get(number).map_or("", |entry| &entry.method).to_owned();
+        let name = |number: u64| app.plans.get(number).map_or("", |entry| app.plans.title(entry)).to_owned();
         let heads = [format!("{plan} {}", name(plan)), format!("{base} {}", name(against))];
         let minus = format!("{plan} - {}", base.split(' ').next().unwrap_or_default());
         let figures = rows::figures(sheet);

@@ -132,7 +132,7 @@ impl Plans {
             let widest = values.map(|value| figure.text(*value).chars().count() as u16).max();
             if figure.place.width > 0 { figure.place.width } else { widest.unwrap_or(1).max(2) }
         };
-        let names = rows.iter().map(|entry| entry.method.chars().count() as u16).max().unwrap_or(0);
+        let names = rows.iter().map(|entry| app.plans.title(entry).chars().count() as u16).max().unwrap_or(0);
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
         let widest =
             rows.iter().map(|entry| goal.value(entry.value, Room::Long).chars().count() as u16).max();
@@ -205,7 +205,7 @@ fn row(
     let metric = |name: &str| entry.metrics.get(name).copied().unwrap_or(f64::NAN);
     let mut cells = vec![
         Piece::muted(entry.number.to_string()),
-        cell(entry.method.clone()),
+        cell(app.plans.title(entry).to_owned()),
         cell(goal.value(entry.value, Room::Long).into()),
     ];
     cells.extend(figures.iter().map(|figure| cell(figure.text(metric(figure.info.name)))));
@@ -219,8 +219,10 @@ fn row(
 
 /// Returns the sentence about a plan: its figures, its status, and its difference from the baseline.
 pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
-    let mut parts =
-        vec![format!("plan {} {}", entry.number, entry.method), goal.with_unit(entry.value, Room::Long)];
+    let mut parts = vec![
+        format!("plan {} {}", entry.number, app.plans.title(entry)),
+        goal.with_unit(entry.value, Room::Long),
+    ];
     let headline = Headline {
         name: String::new(),
         value: entry.value,
@@ -254,5 +256,6 @@ pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
     if Headline::of(app).is_some_and(|headline| headline.preview) {
         parts.push("(an edit is being tried)".to_owned());
     }
+    parts.extend(app.plans.note(entry.number).map(|note| format!("note: {note}")));
     parts.join("  ")
 }
