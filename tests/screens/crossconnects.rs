@@ -12,7 +12,7 @@ use lightbay::app::action::Fact;
 use lightbay::app::layer::Preview;
 use lightbay::app::pane::PaneId;
 use lightbay::app::plans::{PlanRef, Shown};
-use lightbay::runtime::open::check_value;
+use lightbay::runtime::saved_plans::check_value;
 use lightbay_core::clock::ManualClock;
 use lightbay_core::event::{EventBody, EventSink, Recorder, RunId};
 use lightbay_core::param::ParamValue;
