@@ -176,7 +176,7 @@ fn plans_of_different_questions_are_not_ranked() {
     solve(&place, "other.json", "auto", "b.json");
     let out = place.run(&["compare", "a.json", "b.json"]).done().out;
     let told = "b.json is not ranked: its scenario defines a different problem \
-         (logical_circuits: 16 values, sum 16 -> 16 values, 8 differ, sum 16).";
+         (circuits: 0-1:1,0-2:1,0-3:2,1-2:2,1-3:1,2-3:1 -> 0-1:1,0-3:3,1-2:3,2-3:1; logical_circuits: 16 values, sum 16 -> 16 values, 8 differ, sum 16).";
     assert!(out.contains(told) && !out.contains("better") && !out.contains("worse"), "{out}");
     // What was varied is said, and ranked.
     place.run(&["new", "preset:tiny4", "--set", "bandwidth_gbps=800", "-o", "fast.json"]).done();
@@ -185,4 +185,14 @@ fn plans_of_different_questions_are_not_ranked() {
     let out = place.run(&["compare", "slow-plan.json", "fast-plan.json"]).done().out;
     let told = "The scenarios differ in the parameter bandwidth_gbps; figures are ranked nevertheless.";
     assert!(out.contains(told) && out.contains("better"), "{out}");
+    // Another model is another job.
+    place.run(&["new", "preset:tiny4", "--set", "model=llama_3_1_8b", "-o", "llama.json"]).done();
+    solve(&place, "llama.json", "auto", "llama-plan.json");
+    let out = place.run(&["compare", "slow-plan.json", "llama-plan.json"]).done().out;
+    assert!(out.contains("llama-plan.json is not ranked") && !out.contains("worse"), "{out}");
+    let tex =
+        place.run(&["compare", "slow-plan.json", "llama-plan.json", "--tex", "--differences"]).done().out;
+    assert!(tex.starts_with("\\begin{tabular}") && tex.contains("model & scenario & "), "{tex}");
+    let html = place.run(&["compare", "slow-plan.json", "fast-plan.json", "--html"]).done().out;
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("fast-plan.json"), "{html}");
 }

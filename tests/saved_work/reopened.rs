@@ -139,7 +139,8 @@ fn a_second_window_looks_and_does_not_write() {
     let mut second = place.open(&[&name]);
     let beside = format!("{SESSION}-2");
     let said = format!("plans found here are saved in session '{beside}'");
-    second.until_shown(&["plan 2 delta-fast", &said]);
+    second.until_shown(&["plan 2 delta-fast", "new runs and plans appear here"]);
+    assert!(!sessions_of(&place).join(&beside).exists(), "no session before a plan of its own");
     second.keys("L");
     second.until_shown(&[&format!("the session is open in process {pid} on ")]);
     second.escape();
@@ -153,6 +154,9 @@ fn a_second_window_looks_and_does_not_write() {
     second.until("a run of its own", |view| {
         view.rows.iter().any(|row| row.contains("prop-alloc") && row.contains("DONE"))
     });
+    second.keys("L");
+    second.until_shown(&[&said]);
+    second.escape();
     second.keys("q");
     let ended = second.end().tidy();
     assert_eq!(ended.code, 0);

@@ -53,7 +53,9 @@ pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
     let of_method = subject.other_question.map(|why| format!("{method} solves a different problem ({why})"));
     let because = of_method.or_else(|| {
         let apart = subject.apart.filter(|apart| apart.is_other_question())?;
-        let all = || apart.job.iter().chain(&apart.fields);
+        // A parameter and a field may have the same name.
+        let is_field = |name: &str| apart.fields.iter().any(|(field, _)| field == name);
+        let all = || apart.job.iter().filter(|(name, _)| !is_field(name)).chain(&apart.fields);
         let named = all().take(NAMED).map(|(name, [a, b])| format!("{name}: {a} -> {b}"));
         let named: Vec<String> = named.collect();
         let more = match all().count().saturating_sub(NAMED) {

@@ -99,7 +99,8 @@ pub(crate) fn stamps(folder: &Path) -> Result<PlanStamps, SessionError> {
     Ok(files(folder)?.into_iter().filter_map(|(plan, paths)| Some((plan, newest(paths)?))).collect())
 }
 
-/// Returns all plan files with their headers, ascending by number.
+/// Returns all plans in a folder with their headers, ascending by number; of two files with one number, the newest file
+/// that can be read.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
     let files: Vec<(PlanId, Vec<PathBuf>)> = files(folder)?.into_iter().collect();
     // Reading hundreds of plans takes hundreds of milliseconds, so several threads share the files.

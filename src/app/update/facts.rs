@@ -157,7 +157,7 @@ impl App {
         self.settle_unfinished();
         if let Some(other) = self.session.beside.clone() {
             let text = format!(
-                "{other}; its new runs and plans appear here, and the first plan that you find here starts a session of its own"
+                "{other}; new runs and plans appear here; your first plan here starts a session of its own"
             );
             self.say(Severity::Warning, text);
         }

@@ -174,7 +174,7 @@ impl Compared<'_> {
                 avg_hops: figure("avg_hops"),
                 mcf: plan.value,
                 tone: Tone::Text,
-                note: "baseline",
+                note: "",
             });
         }
         let whole = if self.scenario.failed_ocs.is_empty() { "" } else { ", all switches working" };
