@@ -3,6 +3,7 @@
 mod layers;
 mod preview;
 mod saving;
+mod signs;
 mod sliders;
 mod solving;
 mod support;
