@@ -38,7 +38,7 @@ pub use drawn::Drawn;
 pub use effect::{Effect, Effects};
 pub use pane::{ItemId, PaneId, PaneInfo, PaneState, SizeClass};
 pub use state::{App, AppOptions, Look};
-pub use update::{Progress, Signs, entry_of};
+pub use update::{RunProgress, Signs, entry_of};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Effects: plain data that the state passes to the runtime as requests for work.
 
-use crate::app::Progress;
+use crate::app::RunProgress;
 use crate::app::plans::{PlanLabel, PlanRef};
 use crate::app::sweeps::SavedSweep;
 use crate::app::work::Setup;
@@ -94,7 +94,7 @@ pub enum Effect {
     /// Copy the text in a rectangle of the screen to the user's clipboard.
     CopyArea(Rect),
     /// Show the progress of runs in the title bar or task bar.
-    SetProgress(Progress),
+    SetProgress(RunProgress),
     /// Ring the bell of the terminal.
     Bell,
     /// Keep the present palette and glyphs for the next start.

@@ -12,7 +12,7 @@ use crate::app::preview::PlanPreview;
 use crate::app::runs::{Run, RunTable};
 use crate::app::sweeps::SweepTable;
 use crate::app::work::{FormRow, Section, Work};
-use crate::app::{Progress, Signs};
+use crate::app::{RunProgress, Signs};
 use lightbay_core::event::{RunId, Severity};
 use lightbay_engines::{AnyPlan, PresetInfo};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
@@ -294,7 +294,7 @@ pub struct App {
     pub(crate) titled_at: Option<Instant>,
     pub(crate) title_due: Option<Instant>,
     /// The progress that the terminal shows.
-    pub(crate) progress_shown: Progress,
+    pub(crate) progress_shown: RunProgress,
     pub(crate) to_remember: bool,
     pub(crate) asked: bool,
     pub(crate) dragging: Option<u16>,
@@ -354,7 +354,7 @@ impl App {
             title: String::new(),
             titled_at: None,
             title_due: None,
-            progress_shown: Progress::default(),
+            progress_shown: RunProgress::default(),
             to_remember: false,
             asked: false,
             dragging: None,

@@ -24,7 +24,7 @@ mod solve;
 mod sweeps;
 
 pub use facts::entry_of;
-pub use signs::{Progress, Signs};
+pub use signs::{RunProgress, Signs};
 pub use sweeps::has_sweeps;
 
 /// Minimum time between changes of the terminal title.
@@ -203,8 +203,8 @@ impl App {
         let gap = gap.map_or_else(String::new, |gap| format!(" gap {}", lightbay_core::quantity::gap(gap)));
         let name = lightbay_core::problem::printable(work.now.scenario.name());
         let progress = match self.progress() {
-            Progress::Percent(percent) => format!(" {percent} %,"),
-            Progress::Busy | Progress::Idle => String::new(),
+            RunProgress::Percent(percent) => format!(" {percent} %,"),
+            RunProgress::Busy | RunProgress::Idle => String::new(),
         };
         format!("lightbay: {name}{progress}{gap}").trim_end_matches(',').to_owned()
     }

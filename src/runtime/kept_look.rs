@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// A choice, with the value that it replaces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Choice {
+struct KeptChoice {
     chosen: String,
     instead_of: String,
 }
@@ -19,8 +19,8 @@ struct Choice {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeptLook {
-    palette: Option<Choice>,
-    glyphs: Option<Choice>,
+    palette: Option<KeptChoice>,
+    glyphs: Option<KeptChoice>,
 }
 
 const GLYPHS: [(GlyphSet, &str); 3] =
@@ -39,7 +39,7 @@ impl KeptLook {
     pub fn of(palette: Palette, glyphs: GlyphSet, base: (Palette, GlyphSet)) -> Self {
         let choice = |chosen: &str, instead_of: &str| {
             (chosen != instead_of)
-                .then(|| Choice { chosen: chosen.to_owned(), instead_of: instead_of.to_owned() })
+                .then(|| KeptChoice { chosen: chosen.to_owned(), instead_of: instead_of.to_owned() })
         };
         Self {
             palette: choice(palette.name(), base.0.name()),
@@ -64,7 +64,7 @@ impl KeptLook {
 
     /// Returns the theme with the choices; `by_flag` are the parts (palette, glyphs) that a flag sets for this start.
     pub fn apply(&self, theme: Theme, by_flag: (bool, bool)) -> Theme {
-        let chosen = |choice: &Option<Choice>, present: &str, by_flag: bool| {
+        let chosen = |choice: &Option<KeptChoice>, present: &str, by_flag: bool| {
             let choice = choice.as_ref().filter(|choice| !by_flag && choice.instead_of == present)?;
             Some(choice.chosen.clone())
         };

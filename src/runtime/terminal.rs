@@ -3,7 +3,7 @@
 //! Every end of the program (return, panic, signal) calls [`restore`], which undoes the setup exactly, in reverse
 //! order, and discards pending input while the terminal is still in raw mode.
 
-use crate::app::Progress;
+use crate::app::RunProgress;
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -47,7 +47,7 @@ pub fn restore() {
     let Some(mut undo) = undo else { return };
     let mut text = String::new();
     if undo.progress {
-        text.push_str(&progress_sequence(Progress::Idle));
+        text.push_str(&progress_sequence(RunProgress::Idle));
     }
     if undo.mouse {
         text.push_str(MOUSE_OFF);
@@ -210,8 +210,8 @@ impl Screen {
     ///
     /// # Errors
     /// If the terminal cannot be written.
-    pub fn show_progress(&mut self, progress: Progress) -> io::Result<()> {
-        self.progress = progress != Progress::Idle;
+    pub fn show_progress(&mut self, progress: RunProgress) -> io::Result<()> {
+        self.progress = progress != RunProgress::Idle;
         if let Some(undo) = UNDO.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             undo.progress = self.progress;
         }
@@ -245,11 +245,11 @@ fn drawable((width, height): (u16, u16)) -> Rect {
 }
 
 /// Returns the sequence OSC 9;4 for a progress: state 0 removes it, 1 shows a percentage, 3 shows an unknown share.
-fn progress_sequence(progress: Progress) -> String {
+fn progress_sequence(progress: RunProgress) -> String {
     match progress {
-        Progress::Idle => "\x1b]9;4;0;0\x07".to_owned(),
-        Progress::Busy => "\x1b]9;4;3;0\x07".to_owned(),
-        Progress::Percent(percent) => format!("\x1b]9;4;1;{percent}\x07"),
+        RunProgress::Idle => "\x1b]9;4;0;0\x07".to_owned(),
+        RunProgress::Busy => "\x1b]9;4;3;0\x07".to_owned(),
+        RunProgress::Percent(percent) => format!("\x1b]9;4;1;{percent}\x07"),
     }
 }
 

@@ -4,11 +4,11 @@ use super::support::Bench;
 use crate::app::action::{Action, Command};
 use crate::app::effect::Effect;
 use crate::app::layer::Layer;
-use crate::app::{Progress, Signs};
+use crate::app::{RunProgress, Signs};
 use lightbay_core::event::{Done, EndStatus, EventBody};
 use std::time::Duration;
 
-fn told(bench: &Bench) -> Option<Progress> {
+fn told(bench: &Bench) -> Option<RunProgress> {
     bench.effects.iter().rev().find_map(|effect| match effect {
         Effect::SetProgress(progress) => Some(*progress),
         _ => None,
@@ -21,15 +21,15 @@ fn progress_follows_the_active_run() {
     bench.app.signs = Signs { progress: true, bell_after_s: 0 };
     bench.keys("r");
     let run = bench.accept(false);
-    assert_eq!(told(&bench), Some(Progress::Busy));
+    assert_eq!(told(&bench), Some(RunProgress::Busy));
     bench.act(Action::Do(Command::Set("time_limit_s=100".to_owned())));
-    assert_eq!(told(&bench), Some(Progress::Percent(0)));
+    assert_eq!(told(&bench), Some(RunProgress::Percent(0)));
     bench.wait(Duration::from_secs(50));
-    assert_eq!(told(&bench), Some(Progress::Percent(50)));
+    assert_eq!(told(&bench), Some(RunProgress::Percent(50)));
     bench.wait(Duration::from_secs(60));
-    assert_eq!(told(&bench), Some(Progress::Percent(99)), "a run may take longer than its limit");
+    assert_eq!(told(&bench), Some(RunProgress::Percent(99)), "a run may take longer than its limit");
     bench.replay(run, "iter-halve", 1);
-    assert_eq!(told(&bench), Some(Progress::Idle));
+    assert_eq!(told(&bench), Some(RunProgress::Idle));
 
     let mut quiet = Bench::open();
     quiet.keys("r");

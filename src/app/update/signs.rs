@@ -16,7 +16,7 @@ pub struct Signs {
 
 /// Progress of the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Progress {
+pub enum RunProgress {
     /// No run is active.
     #[default]
     Idle,
@@ -28,21 +28,21 @@ pub enum Progress {
 
 impl App {
     /// Returns the progress of the newest active run.
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> RunProgress {
         let is_working =
             |run: &&Run| matches!(run.state, RunState::Running | RunState::Stopping | RunState::Paused);
-        let Some(run) = self.runs.iter().rev().find(is_working) else { return Progress::Idle };
+        let Some(run) = self.runs.iter().rev().find(is_working) else { return RunProgress::Idle };
         let limit_s =
             self.work.as_ref().and_then(|work| work.now.common.time_limit_s).filter(|limit| *limit > 0.0);
-        limit_s.map_or(Progress::Busy, |limit_s| {
+        limit_s.map_or(RunProgress::Busy, |limit_s| {
             // A run may take slightly longer than its limit.
-            Progress::Percent((self.elapsed_s(run) / limit_s * 100.0).clamp(0.0, 99.0) as u8)
+            RunProgress::Percent((self.elapsed_s(run) / limit_s * 100.0).clamp(0.0, 99.0) as u8)
         })
     }
 
     /// Tells the terminal the progress, if it changed.
     pub(super) fn show_progress(&mut self, effects: &mut Effects) {
-        let progress = if self.signs.progress { self.progress() } else { Progress::Idle };
+        let progress = if self.signs.progress { self.progress() } else { RunProgress::Idle };
         if progress != self.progress_shown {
             self.progress_shown = progress;
             effects.push(Effect::SetProgress(progress));
