@@ -33,7 +33,7 @@ pub struct ScenarioDifferences {
     pub origin: Vec<Difference>,
     /// Parameters of [`Self::knobs`] that state the job or its demand, so that the scenarios are different problems.
     pub job: Vec<Difference>,
-    /// `true` if the methods see no difference between the two scenarios.
+    /// `true` if the two scenarios state the same problem: they differ at most in name and origin.
     pub is_same_question: bool,
 }
 

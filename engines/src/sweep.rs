@@ -131,7 +131,7 @@ impl Sweep {
         problems.into_result(self)
     }
 
-    /// Sets the axes, the slowest first.
+    /// Sets the axes, beginning with the axis whose value changes least often.
     ///
     /// # Errors
     /// Names that the scenarios or one of the methods do not know, values that are not valid, and more cells than
@@ -193,7 +193,7 @@ impl Sweep {
         self.kind.objective
     }
 
-    /// Returns the axes, the slowest first.
+    /// Returns the axes, beginning with the axis whose value changes least often.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }

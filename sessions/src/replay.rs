@@ -48,7 +48,7 @@ pub struct RunHistory {
     pub value: Option<f64>,
     /// Last plan of the run.
     pub plan: Option<PlanId>,
-    /// Last bound of the run on all plans.
+    /// Last bound that the run proved for all plans; bounds that cover only some plans are ignored.
     pub bound: Option<f64>,
     /// Seconds on the run's clock at its last event.
     pub elapsed_s: f64,

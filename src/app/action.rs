@@ -124,7 +124,7 @@ pub enum Command {
     Pin,
     /// Move the slider of the focused pane down (-1) or up (1); if it has no slider, change the width of the side bar.
     Resize(i8),
-    /// Restore the default widths.
+    /// Restore the default width of the side bar.
     ResetSizes,
     /// Move in the pane or list.
     Motion(Motion),
@@ -170,7 +170,7 @@ pub enum Command {
     Back,
     /// Close the pop-up; without a pop-up, quit.
     Quit,
-    /// A command that only a layer handles.
+    /// A command that only a layer (such as a pop-up) handles.
     Layer(LayerCommand),
 }
 

@@ -1,4 +1,5 @@
-//! Panes from the point of view of the shell: a number, a name and a few properties. Only the view knows their content.
+//! Panes as the state of the workbench knows them: a number, a name and a few properties. Only the view knows their
+//! content.
 
 use crate::app::sweeps::PaneSweeps;
 use lightbay_core::report::SectionInfo;
@@ -34,7 +35,7 @@ impl fmt::Display for PaneId {
     }
 }
 
-/// Description of a pane of a kind, with the data that the shell needs.
+/// Description of a pane of a kind, with the data that the state of the workbench needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneInfo {
     /// Number of the pane, consecutive from 1.

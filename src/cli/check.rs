@@ -46,8 +46,8 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Compares the scenario `own` of a plan with the given scenario `asked`. Returns each difference as a violation, or,
-/// if the methods see no difference, a remark.
+/// Compares the scenario `own` of a plan with the given scenario `asked`. Returns each difference as a violation. If
+/// the scenarios state the same problem (they differ at most in name and origin), returns a remark instead.
 fn held_against(
     own: &AnyScenario,
     asked: &AnyScenario,

@@ -32,11 +32,11 @@
 //! +--------------------------------------------------------------------------+---------------+
 //! ```
 //!
-//! The numbers in the drawing are numbers of places. The home of a pane is the number of the place where the pane is
-//! drawn by default; a kind may choose homes that differ from the numbers of its panes. A pane that gets the focus
-//! moves to the large place, and the pane whose home is the large place moves to the home of the focused pane, so that
-//! all other panes stay in place. In the wide form only a pane without a home moves. There are two blank columns
-//! between panes, and one blank row above a title.
+//! The numbers in the drawing identify places. The home of a pane is the number of the place where the pane is drawn by
+//! default; a kind may choose homes that differ from the numbers of its panes. A pane that gets the focus moves to the
+//! large place, and the pane whose home is the large place moves to the home of the focused pane, so that all other
+//! panes stay in place. In the wide form only a pane without a home moves. There are two blank columns between panes,
+//! and one blank row above a title.
 
 use crate::app::pane::{PaneId, PaneInfo, SizeClass};
 use crate::app::state::App;

@@ -258,7 +258,8 @@ impl Theme {
         if self.shades() { self.header() } else { Style::new() }
     }
 
-    /// Returns the base style of a selected row: reverse video if background colours cannot be used.
+    /// Returns the base style of a selected row: a background colour, or reverse video with the 16 colours of the
+    /// terminal and without colours.
     pub fn selected(&self) -> Style {
         if matches!(self.palette, Palette::Ansi) {
             return Style::new().add_modifier(Modifier::REVERSED);

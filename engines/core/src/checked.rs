@@ -154,7 +154,7 @@ pub struct Verdict {
     pub verified: Option<VerifiedBound>,
     /// A bound that the checker proved for more plans than `verified` covers.
     pub wider: Option<VerifiedBound>,
-    /// Further remarks, one sentence each.
+    /// Remarks of the checker, one sentence each: what it states in addition to violations and bounds.
     pub remarks: Vec<String>,
 }
 
@@ -241,7 +241,7 @@ impl<K: Kind> Checked<K> {
         )
     }
 
-    /// Returns the further remarks of the checker.
+    /// Returns the remarks of the checker, one sentence each: what it states in addition to violations and bounds.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }

@@ -19,7 +19,8 @@ use std::sync::Arc;
 ///
 /// # Stops
 /// A search calls [`Watch::checkpoint`] at least every 5 ms. Closures on other threads call the test from
-/// [`Watch::stop_test`] instead and abandon their work; the next checkpoint then returns the reason.
+/// [`Watch::stop_test`] instead. If the test returns `true`, they abandon their work, and the next checkpoint of the
+/// search returns the reason to stop.
 pub trait Watch<S = ()> {
     /// Checks whether to stop; called at least every 5 ms of work.
     ///

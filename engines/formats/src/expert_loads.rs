@@ -57,7 +57,7 @@ pub struct ExpertLoads {
     pub iterations: Vec<u64>,
     /// Numbers of the layers, ascending.
     pub layers: Vec<u32>,
-    /// Ranks from which tokens come; missing if the file gives only their sum.
+    /// Number of ranks from which tokens come; `None` if the counts are sums over the ranks.
     pub ranks: Option<u32>,
     /// Number of experts of a layer.
     pub experts: u32,

@@ -80,9 +80,10 @@ pub fn solver_name() -> String {
 /// reader, and the context stops, pauses and limits the run. Every better point of an integer model goes to the reader,
 /// including the point of the solution.
 ///
-/// In a solver process, a stop takes effect at once in every stage: the solver is requested to stop, and its process is
-/// killed if it has not ended after 100 ms, or at once if it has been silent for 250 ms. Its results so far are kept.
-/// Inside lightbay, a stop waits for the solver, which does not react during the first relaxation of an integer model.
+/// In a solver process, a stop takes effect within about 100 ms in every stage: the solver is requested to stop, and
+/// its process is killed if it has not ended after 100 ms, or at once if it has been silent for 250 ms. Its results so
+/// far are kept. Inside lightbay, a stop waits for the solver, which does not react during the first relaxation of an
+/// integer model.
 ///
 /// # Errors
 /// [`MethodError::Stopped`] if the run must stop; errors of the reader; [`MethodError::CutShort`] if the solver process

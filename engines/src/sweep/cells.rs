@@ -64,7 +64,8 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
 
-    /// Returns a cell by its number: scenarios vary slowest, then the axes in their order, and methods fastest.
+    /// Returns a cell by its number: the scenario changes least often, then the axes in their order, and the method
+    /// changes with every cell.
     pub fn cell(&self, number: usize) -> Cell {
         let mut left = number.saturating_sub(1);
         let mut take = |size: usize| {

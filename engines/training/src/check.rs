@@ -47,7 +47,8 @@ pub mod code {
     pub const PORTS: &str = "ports";
     /// The claimed number of ports differs from the number used.
     pub const PORTS_CLAIM: &str = "ports_claim";
-    /// One of several jobs is missing, unknown or in the wrong place.
+    /// The list of jobs in the plan differs from the jobs of the scenario, or a job has another rate control than the
+    /// plan.
     pub const JOBS: &str = "jobs";
     /// The ports that jobs give and take do not match: for a job, with the ports that it may use; in a shared pod, with
     /// each other.

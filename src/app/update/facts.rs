@@ -250,8 +250,8 @@ impl App {
         self.dirty.frame = true;
     }
 
-    /// Processes an event of a run, or holds it while the display is frozen. The end of a run is always processed at
-    /// once, because keys depend on it.
+    /// Processes an event of a run, or holds it while the display is frozen. If a held event ends the run, the state of
+    /// the run is set at once, because some keys work only while a run is active.
     pub(super) fn event(&mut self, heard: Heard) {
         if !self.frozen {
             self.hear(&heard, false);
@@ -262,7 +262,7 @@ impl App {
             run.state = RunState::Ended;
         }
         if self.held.len() == HELD_CAPACITY {
-            // Progress events are dropped first; important events stay.
+            // Drops the oldest progress event or, if there is none, the oldest event.
             let victim = self.held.iter().position(|held| held.event.body.is_progress()).unwrap_or(0);
             self.held.remove(victim);
             self.lost.1 += 1;

@@ -36,7 +36,8 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Uses the folder `asked`, else a folder next to the table.
+    /// Uses the folder `asked`, else a folder next to the table; without a folder and a table file, no plans are
+    /// stored.
     pub fn new(asked: Option<&Path>, table: Option<&Path>, overwrite: bool) -> Self {
         let beside = table.filter(|path| path.as_os_str() != "-").map(|path| {
             let mut name = OsString::from(path);

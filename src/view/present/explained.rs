@@ -29,7 +29,8 @@ pub trait Explain: Sized + Send + Sync + 'static {
     }
 }
 
-/// Identity of the explained plan in memory, because plan numbers restart when another scenario is opened.
+/// Identity of an explained plan: its number, and the plan itself, compared by its address in memory. The number alone
+/// does not suffice, because plan numbers restart when another scenario is opened.
 type Identity = (u64, PlanRef);
 
 /// State of the explanation of the displayed plan.

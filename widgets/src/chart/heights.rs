@@ -51,7 +51,7 @@ impl Heights {
         self.rows
     }
 
-    /// Returns the row in which the dot at a fraction of the height lies.
+    /// Returns the row, counted from the top, of the dot at a fraction of the height, measured from the bottom.
     pub fn row(&self, share: f64) -> i32 {
         cell_of(1.0 - share.clamp(0.0, 1.0), self.rows, self.per_cell)
     }

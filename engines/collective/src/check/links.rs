@@ -6,7 +6,7 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop};
 use std::collections::HashMap;
 
-/// A link in epochs, as the checker recomputes it.
+/// A link, as the checker recomputes it; `window` and `delay` are in epochs.
 #[derive(Clone, Debug)]
 pub(super) struct CheckedLink {
     pub(super) from: u32,

@@ -42,14 +42,14 @@ const CIRCUIT_GBPS: &str = "circuit_gbps";
 const CIRCUIT_ALPHA_US: &str = "circuit_alpha_us";
 /// Knob of the number of GPUs of a pod.
 const GPUS_PER_POD: &str = "gpus_per_pod";
-/// Knob of the rate of GPUs inside a pod.
+/// Knob of the rate of one GPU to the switch of its pod.
 const POD_GBYTE_PER_S: &str = "pod_gbyte_per_s";
 
 /// Assumed rate of a circuit, Gb/s.
 const USUAL_GBPS: f64 = 400.0;
 /// Assumed latency of a circuit, µs.
 const USUAL_ALPHA_US: f64 = 1.3;
-/// Assumed rate of a GPU inside a pod, GB/s.
+/// Assumed rate of one GPU to the switch of its pod, GB/s.
 const USUAL_POD_GBYTE_PER_S: f64 = 450.0;
 /// Latency between a GPU and the switch of its pod, µs.
 const POD_ALPHA_US: f64 = 0.35;

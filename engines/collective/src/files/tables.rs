@@ -23,7 +23,8 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["the bound and what proves it", OTHER_SIZES])
 }
 
-/// Returns the table of sends by epoch, from, to and piece.
+/// Returns the sends as CSV, one row for each send, in the order of the plan: by epoch, sending node, receiving node
+/// and piece.
 ///
 /// # Errors
 /// Sends without a link, or that start before their data has arrived.

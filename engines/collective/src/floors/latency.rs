@@ -17,7 +17,7 @@ pub struct LatencyFloor {
     pub cuts: Vec<LatencyCut>,
 }
 
-/// A cut with the times at which its links are useful.
+/// A cut and, for each of its links, the time for which the link cannot carry useful data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyCut {
     /// Nodes that the data leaves, `S`.

@@ -323,8 +323,8 @@ impl<'t> FloorSearch<'t> {
         Some(latency_floor(&question, &given))
     }
 
-    /// Returns the sources and destinations of a named collective, and `true` if all destinations get the same data;
-    /// `None` for other collectives.
+    /// Returns the sources and destinations of a named collective, and `true` if all destinations get the same data and
+    /// the demand allows copies; `None` for other collectives.
     fn named(&self) -> Option<(Vec<u32>, Vec<u32>, bool)> {
         let ranks = self.ranks.clone();
         match (self.sort, self.root) {

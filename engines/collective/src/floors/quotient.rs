@@ -22,7 +22,8 @@ pub struct Quotient {
     pub alone: u32,
 }
 
-/// Returns the coarsest equitable partition that separates nodes of different shards and puts `alone` in its own cell.
+/// Returns the coarsest equitable partition that separates nodes with different amounts of data (`shards`, one number
+/// per node) and puts `alone` in its own cell.
 pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
     // Initial cells: nodes with equal shards, and the cell of `alone`.
     let mut known: FxHashMap<(bool, i128), u32> = FxHashMap::default();

@@ -30,8 +30,8 @@ pub(super) const MOST_COLUMNS: u64 = 20_000_000;
 /// model took 2.5 GB of memory, and its message to the solver 1.2 GB.
 const MOST_ENTRIES: u64 = 40_000_000;
 
-/// Returns `true` if the model for this number of epochs is small enough to be built. If a chunk occupies a link for
-/// several epochs, each row of the link contains the starts of all these epochs.
+/// Returns `true` if the model for this number of epochs has at most `MOST_ENTRIES` entries. If a chunk occupies a link
+/// for several epochs, each row of the link contains the starts of all these epochs.
 pub(super) fn fits(task: &CollectiveTask, epochs: u32) -> bool {
     let links: u64 = task.epochs.links.iter().map(|link| u64::from(link.occupied.max(1))).sum();
     let entries = (task.chunks.len() as u64)

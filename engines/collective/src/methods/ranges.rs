@@ -227,7 +227,7 @@ impl<'s> RangeSearch<'s> {
     }
 
     /// Returns, for each schedule, its times by buffer size: for the size for which it was planned, and for larger and
-    /// smaller sizes up to the first size at which its time is not close to the best time.
+    /// smaller sizes as long as its time is close to the best time.
     fn times(&mut self) -> Vec<TimesBySize> {
         let count = self.sizes.len();
         let mut times = Vec::with_capacity(self.schedules.len());

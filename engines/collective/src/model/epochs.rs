@@ -13,7 +13,7 @@ const WASTE: f64 = 0.05;
 /// Maximum latency in epochs for which sums of latencies do not overflow.
 const LONGEST: f64 = (1u32 << 24) as f64;
 
-/// A link in epochs.
+/// A link; all times are in epochs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkEpochs {
     /// Number of chunks that fit into an epoch, u.

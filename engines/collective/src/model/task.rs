@@ -36,9 +36,9 @@ pub struct CollectiveTask {
     pub backwards: bool,
     /// `true` if data is reduced on the way.
     pub adds: bool,
-    /// `true` if the schedule is reversed in time and its starts must be scheduled again for the real network: see
-    /// [`super::mirror::settled`]. Infeasibility on the reversed network then proves nothing for the actual network,
-    /// and no switch reduces.
+    /// `true` if the schedule is reversed in time and its starts must be scheduled again for the actual network,
+    /// because they could collide there: see [`super::mirror::settled`]. Infeasibility on the reversed network then
+    /// proves nothing for the actual network, and no switch reduces.
     pub slides: bool,
 }
 

@@ -249,8 +249,8 @@ pub fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
     changes.ocs.get(at.ocs_id as usize)?.cross_connects.get(at.entry as usize)
 }
 
-/// Returns the changes of every batch, with the pod that lacks the most circuits during the batch. A pod lacks the
-/// smaller of its old and its new number of circuits, minus its live circuits.
+/// Returns the changes of every batch, with the pod that lacks the most circuits during the batch. The number of
+/// circuits that a pod lacks is the smaller of its old and its new number of circuits, minus its live circuits.
 fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts> {
     let pods = scenario.pods as usize;
     let mut live: Vec<i64> = vec![0; pods];

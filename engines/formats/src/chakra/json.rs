@@ -103,7 +103,8 @@ fn end_of_document(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Returns a whole number. Also reads numbers in quotes, because protobuf writes 64-bit integers in quotes.
+/// Returns the value as a whole number; `None` if it is not a whole number. Also reads numbers in quotes, because
+/// protobuf writes 64-bit integers in quotes.
 fn int(value: &Value) -> Option<i128> {
     match value {
         Value::Number(number) => number

@@ -290,7 +290,7 @@ pub fn write(format: &str, subject: &PodSubject<'_>, params: &Params) -> Result<
     }
 }
 
-/// Writes the delivered rate and the mean latency of the simulator at each offered rate as CSV.
+/// Returns, as CSV, the delivered rate and the mean latency that the simulator measured at each offered rate.
 fn curve(subject: &PodSubject<'_>) -> Result<String, Problem> {
     let simulation = subject.result.and_then(|result| result.simulation.as_ref()).ok_or_else(|| {
         Problem::new("simulation", "is not in the plan", "solve a scenario with a block 'simulate'")

@@ -4,8 +4,8 @@
 //! A price is the difference between the makespans of two best plans, one before and one after the change of ports or
 //! circuits, both under the rate rule of the analysed plan. If only transfers at the end of the iteration compete, the
 //! search over circuits proves both plans optimal, so the price is exact. In other cases, or if there are too many
-//! circuit allocations to search, circuits are exchanged one at a time, and the price is an estimate. The search starts
-//! from the plan, and is skipped if a bound shows that nothing can be gained.
+//! circuit allocations to search, circuits are moved between links one at a time, and the price is an estimate. The
+//! search starts from the plan, and is skipped if a bound shows that nothing can be gained.
 //!
 //! In a job whose replicas are planned as one, a pod represents the corresponding pods of all replicas: one more port
 //! means one more port in this pod of every replica, and one circuit fewer means one circuit fewer in every replica. A

@@ -30,7 +30,8 @@ pub struct Trials {
     pub draws: u32,
     /// Seed of the random samples.
     pub seed: u64,
-    /// Factor on the compute times of a slow place: a stage, or a pod of an instance.
+    /// Factor on the compute times of one slow place. Each place is slow in turn; places are stages, or pods of an
+    /// instance.
     pub slow_factor: f64,
     /// Maximum number of circuits that fail at the same time.
     pub failures: u32,

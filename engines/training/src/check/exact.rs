@@ -432,7 +432,7 @@ fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     }
 }
 
-/// A circuit allocation with its value.
+/// A circuit allocation with bounds on its makespan.
 pub(super) struct Valued {
     pub circuits: Vec<u32>,
     /// Ports that the allocation uses in every pod that is not a mirror.

@@ -195,8 +195,8 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     before == found.count()
 }
 
-/// Checks every shared pod: the pod has all ports that its jobs may use, its jobs take all ports that are given, and
-/// they take only ports that are given or that no job brought.
+/// Checks every shared pod: it has all ports that its jobs may use; the jobs take at least as many ports as jobs give;
+/// and all further ports that they take are spare ports, which no job brought.
 fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
     for (pod, &budget) in pods.budget.iter().enumerate() {
         let (mut allotted, mut brought, mut given, mut taken) = (0, 0, 0, 0);

@@ -1,4 +1,5 @@
-//! `delta-fast` and `delta-level`: the genetic search, with circuits evaluated at fair or at level-first rates.
+//! Genetic search over circuits: `delta-fast` evaluates them at max-min fair rates, `delta-level` at rates that give
+//! priority to the transfer that determines the end.
 
 use super::approach::SessionMethod;
 use super::session::Session;

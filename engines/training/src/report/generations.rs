@@ -84,7 +84,8 @@ fn figures(stats: &GenerationStats) -> Facts {
     facts
 }
 
-/// The makespans of a run, with the figures of the scenario that convert them to losses.
+/// The makespans of a run, with the figures of the scenario that convert them to losses (relative to the ideal
+/// network).
 struct Values<'a> {
     run: &'a RunBeside,
     beside: &'a Surroundings,

@@ -1,7 +1,8 @@
 //! Several jobs on one set of pods (DELTA sec. "port reallocation").
 //!
-//! Replica r of every job runs in the r-th copy of the same pods, so the pods of one replica describe all of them. A
-//! job covers consecutive positions of these pods and brings ports; other jobs may use the ports that it does not need.
+//! Replica r of every job runs in the r-th copy of the same pods, so the pods of one replica describe the pods of all
+//! replicas. A job covers consecutive positions of these pods and brings ports; other jobs may use the ports that it
+//! does not need.
 
 use super::TrainingScenario;
 use super::job::{Job, PortsPerPod};

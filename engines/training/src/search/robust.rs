@@ -6,7 +6,7 @@
 //! search over through links is exact, as for one configuration ([`crate::search::allocations`]). For given circuits of
 //! the through links, the end of a sink link never grows with the circuits of this link, in any configuration. So, if a
 //! sink link determines the worst NCT, the worst NCT falls only if this link gets another circuit. If other transfers
-//! compete, circuits are exchanged one at a time.
+//! compete, circuits are moved between links one at a time.
 
 use super::circuits::{Circuits, Proposal};
 use super::reoptimise::best_known;

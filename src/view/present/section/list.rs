@@ -17,7 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Number of rows of a list above which its sentences are omitted from the details of a pane.
+/// Maximum number of rows of a section for which the details of a pane contain a sentence about every row.
 const SENTENCES: usize = 200;
 
 /// The lists of a section in the displayed form.
@@ -143,7 +143,8 @@ impl List {
         }
     }
 
-    /// Returns a sentence about every item; no sentence if there are more than `SENTENCES` rows.
+    /// Returns the sentences about all rows, for the details of the pane; empty if there are more than `SENTENCES`
+    /// rows.
     pub fn sentences(&self, section: &Section) -> Vec<String> {
         let rows: usize = self.parts.iter().map(|part| part.block.rows.len()).sum();
         if rows > SENTENCES {

@@ -27,8 +27,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns the last choice in any pane; before the first choice, the end of the critical path. `link_of` returns
-    /// the link of a cell of circuits.
+    /// Returns the last choice in any pane; before the first choice, the last task of the critical path and its
+    /// directed link. `link_of` returns the link of a cell of circuits.
     pub fn of(app: &App, facts: &Explained, link_of: impl Fn(u32) -> Option<u32>) -> Self {
         let chosen = app.chosen_in.iter().copied();
         let known = chosen.chain([app.focus.pane]).chain(TASKS).chain([WAYS]);

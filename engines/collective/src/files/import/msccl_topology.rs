@@ -92,8 +92,9 @@ struct UnitRates {
     alpha_us: f64,
 }
 
-/// Switches that a link passes through: the switch at its source, the switch between several sources and destinations,
-/// and the switch at its destination.
+/// Switches that a link passes through, each `None` if the link has no such switch: a switch whose only source is the
+/// source of the link, a switch with several sources and several destinations, and a switch whose only destination is
+/// the destination of the link.
 #[derive(Clone, Copy, Default)]
 struct SharedBy([Option<usize>; 3]);
 

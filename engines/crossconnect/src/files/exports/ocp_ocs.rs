@@ -110,7 +110,8 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
     text
 }
 
-/// Writes a JSON object of lists, indented. All lines of a list are marked with the effect that is given with the list.
+/// Writes a JSON object of lists, indented. The entries of each list are marked with the effect that is given with the
+/// list, all other lines with `Other`.
 fn object(text: &mut Script, lists: &[(&str, LineSort, Value)]) {
     text.push(LineSort::Other, "{");
     for (at, (name, sort, list)) in lists.iter().enumerate() {

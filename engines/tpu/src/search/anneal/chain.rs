@@ -1,4 +1,5 @@
-//! Chains of an annealing that share the lanes of one wavefront.
+//! Chains of simulated annealing whose metrics are computed together: one bit-parallel breadth-first search (a
+//! wavefront) measures the trial designs of all these chains, one in each lane.
 
 use super::meter::Meter;
 use super::{Design, Objective};

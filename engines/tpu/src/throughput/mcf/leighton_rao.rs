@@ -2,7 +2,7 @@
 //!
 //! The variables are the distances of all pairs. The program minimises the sum of the link lengths, subject to a sum of
 //! all distances of 1 and to the triangle inequalities whose first leg is a link. By induction, these inequalities
-//! ensure that every distance is at most the length of any path of links.
+//! ensure that every distance is at most the length of any path of links between the same two nodes.
 
 use super::network::Network;
 use crate::model::pairs::PairClasses;

@@ -121,7 +121,7 @@ fn most_of(session: &Session<'_, '_>) -> u32 {
     session.instance.reconfiguration.map_or(0, |group| group.most_switchings)
 }
 
-/// Warns that nothing is proven for more than one reconfiguration.
+/// Warns that plans with more than one reconfiguration are not proven optimal.
 fn warn(session: &mut Session<'_, '_>, most: u32) {
     let text =
         format!("plans with 2 to {most} reconfigurations were searched, but none of them is proven optimal");

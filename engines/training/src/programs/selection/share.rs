@@ -1,8 +1,9 @@
 //! Sinks that share one directed link: pieces between their releases, and the volume that fits into the pieces.
 //!
-//! Sinks whose order of release the DAG does not fix are released together, no later than the first of them. Earlier
-//! releases only shorten the makespan, so the model stays a relaxation. The length of a piece times the circuits of the
-//! link is written by its convex hull: one length per circuit count, all but one of which are zero.
+//! If the DAG does not fix the order in which some sinks are released, the model releases them together, no later than
+//! the earliest of their actual releases. Earlier releases only shorten the makespan, so the model stays a relaxation.
+//! The length of a piece times the circuits of the link is written by its convex hull: one length per circuit count,
+//! all but one of which are zero.
 
 use super::build::{Builder, Recipe};
 use super::paths::{EQUAL_MS, Paths, keep_largest, ways_to};

@@ -49,7 +49,7 @@ struct Profile {
     classes: usize,
     /// Number of elements of the centre.
     centre: usize,
-    /// Number of elements of each order, in ascending order.
+    /// Pairs of an order and the number of elements of this order, sorted by order.
     orders: Vec<(usize, usize)>,
 }
 

@@ -22,7 +22,7 @@ const MOST_STAGES: u32 = 16;
 pub(super) struct Timeline<'a> {
     pub(super) facts: &'a Facts,
     pub(super) plan: &'a Explained,
-    /// Computes and transfers inside pods of a job; empty for an instance.
+    /// Computations of a job and its transfers inside pods; empty for an instance.
     pub(super) steps: &'a [Step],
     pub(super) from_s: f64,
     pub(super) to_s: f64,
