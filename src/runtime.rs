@@ -28,14 +28,16 @@ pub mod signals;
 pub mod terminal;
 pub mod trace;
 
-use crate::app::action::Fact;
+use crate::app::action::{Action, Fact};
 use crate::app::effect::Source;
+use crate::app::keymap::Keymap;
 use crate::app::pane::PaneTable;
 use crate::app::{App, AppOptions, Look, Signs};
 use event_loop::Shell;
 pub use event_loop::View;
 use helpers::{Finished, Helpers};
 use lightbay_core::clock::{Clock, SystemClock};
+use lightbay_core::event::Severity;
 use lightbay_core::worker::Launcher;
 use lightbay_engines::{AnyPlan, AnyScenario};
 use lightbay_sessions::Places;
@@ -89,6 +91,10 @@ pub struct Opening {
     pub version: &'static str,
     /// Function that returns the panes of a kind.
     pub panes: PaneTable,
+    /// Key bindings.
+    pub keymap: Keymap,
+    /// Warnings for the log.
+    pub warnings: Vec<String>,
 }
 
 /// Outcome of the workbench.
@@ -126,6 +132,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
         threads: (opening.threads, std::thread::available_parallelism().map_or(1, usize::from)),
         folder: std::env::current_dir().unwrap_or_default(),
         title: true,
+        keymap: opening.keymap,
     };
     let (helpers, results) = Helpers::start()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
@@ -143,6 +150,9 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let remote = env("SSH_CONNECTION").is_some();
     let mut app = App::new(options, now);
     app.signs = opening.signs;
+    for warning in opening.warnings {
+        app.update(Action::Fact(Fact::Note(Severity::Warning, warning)), now);
+    }
     let mut shell = Shell {
         app,
         view,

@@ -11,7 +11,7 @@ pub struct Hint {
     /// Index of the action.
     pub action: ActionIndex,
     /// First key of the action.
-    pub keys: &'static str,
+    pub keys: String,
     /// Label of the action: one or two words.
     pub label: &'static str,
     /// `true` if the action is possible now.
@@ -38,7 +38,7 @@ pub fn footer(app: &App) -> Vec<Hint> {
     let mut hints: Vec<(u8, Hint)> = table::all()
         .iter()
         .enumerate()
-        .filter(|(_, info)| info.weight > 0 && !info.keys.is_empty())
+        .filter(|(action, info)| info.weight > 0 && !app.keymap.keys(*action).is_empty())
         .filter(|(_, info)| match (info.place, layer) {
             (TablePlace::Layers(kinds), Some(kind)) => kinds.contains(&kind),
             (TablePlace::Workbench, None) => app.work.is_some(),
@@ -48,7 +48,7 @@ pub fn footer(app: &App) -> Vec<Hint> {
         .map(|(action, info)| {
             let hint = Hint {
                 action,
-                keys: info.keys.first().copied().unwrap_or_default(),
+                keys: app.keymap.keys(action).first().cloned().unwrap_or_default(),
                 label: label(app, info),
                 possible: (info.possible)(app).is_yes(),
                 keep: info.weight >= 10,
@@ -73,7 +73,11 @@ fn label(app: &App, info: &table::ActionInfo) -> &'static str {
 
 /// Returns the keys that may follow the pending keys.
 pub fn next_keys(app: &App) -> Vec<Next> {
-    match app.keymap.base(&app.pending) {
+    let found = match app.layers.last() {
+        Some(layer) => app.keymap.layer(layer.kind(), &app.pending),
+        None => app.keymap.base(&app.pending),
+    };
+    match found {
         Found::Pending(keys) if !app.pending.is_empty() => keys
             .iter()
             .map(|(key, node)| match node {

@@ -131,6 +131,9 @@ impl FromStr for Key {
         }
         let mut characters = rest.chars();
         key.code = match (characters.next(), characters.as_str()) {
+            // Shift is part of a character, and terminals do not report it together with Ctrl.
+            (Some(_), "") if key.shift && key.ctrl => return Err(NoKey(text.to_owned())),
+            (Some(only), "") if key.shift => Code::Char(only.to_ascii_uppercase()),
             (Some(only), "") => Code::Char(only),
             (Some('F'), digits) if digits.parse::<u8>().is_ok_and(|number| (1..=24).contains(&number)) => {
                 Code::F(digits.parse().unwrap_or(1))
@@ -164,7 +167,8 @@ mod tests {
             assert_eq!(key.to_string(), text);
         }
         assert_eq!(sequence("g g").unwrap(), [Key::char('g'), Key::char('g')]);
-        assert_eq!("S-r".parse::<Key>().unwrap(), Key::char('r'));
+        assert_eq!("S-r".parse::<Key>().unwrap(), Key::char('R'));
+        assert!("C-S-r".parse::<Key>().is_err());
         assert!("F99".parse::<Key>().is_err());
         assert!("Entr".parse::<Key>().is_err());
         assert!(sequence("  ").is_err());

@@ -3,8 +3,13 @@
 
 use crate::app::key::{Key, sequence};
 use crate::app::layer::LayerKind;
-use crate::app::table::{self, ActionInfo, TablePlace};
+use crate::app::table::{self, ActionInfo};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+mod remap;
+
+pub use remap::Remap;
 
 /// Index into [`table::all`].
 pub type ActionIndex = usize;
@@ -41,55 +46,107 @@ pub struct Conflict {
     pub second: &'static str,
 }
 
-/// All key bindings.
-#[derive(Clone, Debug)]
+type Trie = BTreeMap<Key, Node>;
+
+/// All key bindings: the defaults of the action table with the changes of the configuration file.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keymap {
-    base: BTreeMap<Key, Node>,
-    layers: BTreeMap<LayerKind, BTreeMap<Key, Node>>,
+    base: Trie,
+    layers: BTreeMap<LayerKind, Trie>,
+    /// Keys of each action, in the order of the table.
+    keys: Vec<Vec<String>>,
 }
 
 impl Keymap {
+    fn empty(actions: usize) -> Self {
+        Self { base: Trie::new(), layers: BTreeMap::new(), keys: vec![Vec::new(); actions] }
+    }
+
     /// Builds the bindings of a table of actions.
     ///
     /// # Errors
     /// Every conflict. A text that does not name a key is reported as a conflict of the action with itself.
     pub fn new(actions: &[ActionInfo]) -> Result<Self, Vec<Conflict>> {
-        let mut map = Self { base: BTreeMap::new(), layers: BTreeMap::new() };
+        let mut map = Self::empty(actions.len());
         let mut conflicts = Vec::new();
         for (index, info) in actions.iter().enumerate() {
             for text in info.keys {
-                let Ok(keys) = sequence(text) else {
+                let bound = sequence(text).map_or(Err(index), |keys| map.bind(index, info, &keys));
+                if let Err(other) = bound {
                     conflicts.push(Conflict {
                         keys: (*text).to_owned(),
-                        first: info.name,
+                        first: actions[other].name,
                         second: info.name,
                     });
-                    continue;
-                };
-                let tries: Vec<&mut BTreeMap<Key, Node>> = if let TablePlace::Layers(kinds) = info.place {
-                    for kind in kinds {
-                        map.layers.entry(*kind).or_default();
-                    }
-                    map.layers
-                        .iter_mut()
-                        .filter(|(kind, _)| kinds.contains(kind))
-                        .map(|(_, trie)| trie)
-                        .collect()
-                } else {
-                    vec![&mut map.base]
-                };
-                for trie in tries {
-                    if let Err(other) = insert(trie, &keys, index) {
-                        conflicts.push(Conflict {
-                            keys: (*text).to_owned(),
-                            first: actions[other].name,
-                            second: info.name,
-                        });
-                    }
                 }
             }
         }
         if conflicts.is_empty() { Ok(map) } else { Err(conflicts) }
+    }
+
+    /// Binds keys to an action in all its places.
+    ///
+    /// # Errors
+    /// The action to which the keys are bound already; then nothing is changed.
+    fn bind(&mut self, action: ActionIndex, info: &ActionInfo, keys: &[Key]) -> Result<(), ActionIndex> {
+        let kinds = info.layers();
+        for kind in kinds {
+            self.layers.entry(*kind).or_default();
+        }
+        let mut tries: Vec<&mut Trie> = if kinds.is_empty() {
+            vec![&mut self.base]
+        } else {
+            self.layers.iter_mut().filter(|(kind, _)| kinds.contains(kind)).map(|(_, trie)| trie).collect()
+        };
+        if let Some(other) = tries.iter().find_map(|trie| taken(trie, keys)) {
+            return Err(other);
+        }
+        for trie in &mut tries {
+            insert(trie, keys, action);
+        }
+        self.keys[action].push(keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        Ok(())
+    }
+
+    /// Returns the keys of an action.
+    pub fn keys(&self, action: ActionIndex) -> &[String] {
+        self.keys.get(action).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the keys of an action, as the help shows them: `?, F1`.
+    pub fn listed(&self, action: ActionIndex) -> String {
+        self.keys(action).join(", ")
+    }
+
+    /// Returns the first key of the action with this name; without keys, the name as it is typed in the palette, such
+    /// as `:quit`.
+    pub fn hint(&self, name: &str) -> String {
+        let action = table::all().iter().position(|info| info.name == name);
+        action.and_then(|action| self.keys(action).first().cloned()).unwrap_or_else(|| format!(":{name}"))
+    }
+
+    /// Replaces every `{action}` in a text by the first key of that action; other text in braces stays as it is.
+    pub fn in_words<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains('{') {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            out.push_str(before);
+            match after.split_once('}') {
+                Some((name, tail)) if table::named(name).is_some() => {
+                    out.push_str(&self.hint(name));
+                    rest = tail;
+                }
+                _ => {
+                    out.push('{');
+                    rest = after;
+                }
+            }
+        }
+        out.push_str(rest);
+        Cow::Owned(out)
     }
 
     /// Looks up keys in the bindings that apply while no layer is open.
@@ -106,24 +163,26 @@ impl Keymap {
 impl Default for Keymap {
     fn default() -> Self {
         // A test proves that the table has no conflicts.
-        Self::new(table::all()).unwrap_or(Self { base: BTreeMap::new(), layers: BTreeMap::new() })
+        Self::new(table::all()).unwrap_or_else(|_| Self::empty(table::all().len()))
     }
 }
 
-fn insert(trie: &mut BTreeMap<Key, Node>, keys: &[Key], action: ActionIndex) -> Result<(), ActionIndex> {
-    let Some((first, rest)) = keys.split_first() else { return Ok(()) };
-    if rest.is_empty() {
-        return match trie.get(first) {
-            None => {
-                trie.insert(*first, Node::Leaf(action));
-                Ok(())
-            }
-            Some(node) => Err(any_leaf(node)),
-        };
+/// Returns the action that these keys would conflict with: the same keys, the beginning of the keys, or longer keys.
+fn taken(trie: &Trie, keys: &[Key]) -> Option<ActionIndex> {
+    let (first, rest) = keys.split_first()?;
+    match trie.get(first)? {
+        Node::Leaf(action) => Some(*action),
+        node @ Node::Inner(_) if rest.is_empty() => Some(any_leaf(node)),
+        Node::Inner(inner) => taken(inner, rest),
     }
-    match trie.entry(*first).or_insert_with(|| Node::Inner(BTreeMap::new())) {
-        Node::Leaf(other) => Err(*other),
-        Node::Inner(inner) => insert(inner, rest, action),
+}
+
+fn insert(trie: &mut Trie, keys: &[Key], action: ActionIndex) {
+    let Some((first, rest)) = keys.split_first() else { return };
+    if rest.is_empty() {
+        trie.insert(*first, Node::Leaf(action));
+    } else if let Node::Inner(inner) = trie.entry(*first).or_insert_with(|| Node::Inner(Trie::new())) {
+        insert(inner, rest, action);
     }
 }
 
@@ -134,7 +193,7 @@ fn any_leaf(node: &Node) -> ActionIndex {
     }
 }
 
-fn find<'a>(trie: &'a BTreeMap<Key, Node>, keys: &[Key]) -> Found<'a> {
+fn find<'a>(trie: &'a Trie, keys: &[Key]) -> Found<'a> {
     let mut here = trie;
     for (index, key) in keys.iter().enumerate() {
         match here.get(&key.normal()) {

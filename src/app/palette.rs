@@ -67,11 +67,6 @@ fn matching<T>(query: &str, items: Vec<T>, text: impl Fn(&T) -> String) -> Vec<(
     found.into_iter().map(|(_, item, places)| (item, places)).collect()
 }
 
-/// Returns the keys of an action, as the help shows them: `?, F1`.
-pub fn keys_of(info: &ActionInfo) -> String {
-    info.keys.join(", ")
-}
-
 /// Returns the lines for the typed text.
 pub fn lines(app: &App, query: &str) -> Vec<Line> {
     if let Some((action, info, argument)) = with_argument(query) {
@@ -102,7 +97,7 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
             action,
             text,
             help: info.help.to_owned(),
-            keys: keys_of(info),
+            keys: app.keymap.listed(action),
             possible: (info.possible)(app),
             matches,
             complete,
@@ -225,16 +220,17 @@ pub fn help(app: &App, filter: &str) -> Vec<Line> {
     let needle = filter.trim().to_lowercase();
     items
         .into_iter()
-        .filter(|(_, info)| {
+        .filter(|(action, info)| {
             let text =
-                format!("{} {} {}", keys_of(info), info.name.replace('_', " "), info.help).to_lowercase();
+                format!("{} {} {}", app.keymap.listed(*action), info.name.replace('_', " "), info.help)
+                    .to_lowercase();
             needle.split_whitespace().all(|word| text.contains(word))
         })
         .map(|(action, info)| Line {
             action,
             text: info.name.to_owned(),
             help: info.help.to_owned(),
-            keys: keys_of(info),
+            keys: app.keymap.listed(action),
             possible: (info.possible)(app),
             matches: Vec::new(),
             complete: true,

@@ -43,7 +43,10 @@ pub fn sweeps(app: &App) -> Possible {
 
 /// Returns [`Possible::Yes`] if a run is active or waiting or a sweep is active, else [`Possible::No`].
 pub fn busy(app: &App) -> Possible {
-    Possible::if_so(app.runs.is_busy() || app.sweeps.is_busy(), "no solve runs; press r to start one")
+    Possible::if_so(
+        app.runs.is_busy() || app.sweeps.is_busy(),
+        "no solve runs; press {solve_warm} to start one",
+    )
 }
 
 /// Returns [`Possible::Yes`] if the selected item can be edited, else [`Possible::No`].
@@ -53,7 +56,7 @@ pub fn editable(app: &App) -> Possible {
         _ if crate::app::update::has_sweeps(app) => Possible::Yes,
         pane => Possible::if_so(
             app.editing_of(pane).is_some(),
-            "nothing in this pane can be edited; Space f goes to the parameters, where e changes one",
+            "nothing in this pane can be edited; {go_to_parameters} goes to the parameters, where {edit} changes one",
         ),
     }
 }
@@ -70,7 +73,7 @@ pub fn redo(app: &App) -> Possible {
 
 /// Returns [`Possible::Yes`] if the session has a plan, else [`Possible::No`].
 pub fn plan(app: &App) -> Possible {
-    Possible::if_so(!app.plans.is_empty(), "there is no plan yet; press r")
+    Possible::if_so(!app.plans.is_empty(), "there is no plan yet; press {solve_warm}")
 }
 
 /// Returns [`Possible::Yes`] if two plans can be compared, else [`Possible::No`].

@@ -213,6 +213,8 @@ pub struct AppOptions {
     pub folder: PathBuf,
     /// `true` if the title of the terminal is set.
     pub title: bool,
+    /// Key bindings.
+    pub keymap: Keymap,
 }
 
 /// The whole state of the workbench.
@@ -305,6 +307,7 @@ impl App {
     /// Creates the state at the start: the start screen, without a scenario.
     pub fn new(options: AppOptions, now: Instant) -> Self {
         let look = options.look.clone();
+        let keymap = options.keymap.clone();
         Self {
             options,
             look,
@@ -339,7 +342,7 @@ impl App {
             dirty: Dirty { frame: true, urgent: true, ..Dirty::default() },
             drawn: Drawn::default(),
             signs: Signs::default(),
-            keymap: Keymap::default(),
+            keymap,
             leaving: false,
             began: now,
             heard_at: BTreeMap::new(),
@@ -565,9 +568,11 @@ impl App {
         [menu, clock, auto, self.play_at, self.title_due].into_iter().flatten().min()
     }
 
-    /// Adds a message of the program to the log.
+    /// Adds a message of the program to the log; `{action}` in the text becomes the key of that action.
     pub(crate) fn say(&mut self, severity: Severity, text: impl Into<String>) {
         let at_s = self.uptime_s();
+        let text = text.into();
+        let text = self.keymap.in_words(&text);
         self.log.add(at_s, severity, "app", None, text);
         self.dirty.frame = true;
     }

@@ -200,8 +200,13 @@ fn solve() -> Vec<ActionInfo> {
                 .when(possible::open),
             A::with("name", &[], arguments::NAME, "name the scenario, its further plans and exports")
                 .when(possible::open),
-            A::with("choose_method", &["Space m"], arguments::CHOICE, "choose the method that r starts")
-                .when(possible::open),
+            A::with(
+                "choose_method",
+                &["Space m"],
+                arguments::CHOICE,
+                "choose the method that the next solve starts",
+            )
+            .when(possible::open),
             A::new("edit", &["e"], Command::Edit, "edit the selected parameter or cell")
                 .when(possible::editable)
                 .footer(7, "edit"),

@@ -2,6 +2,7 @@
 
 mod layers;
 mod preview;
+mod remap;
 mod saving;
 mod signs;
 mod sliders;

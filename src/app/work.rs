@@ -525,7 +525,8 @@ impl Work {
     }
 
     fn method_choice(&self) -> ParamInfo {
-        let mut info = ParamInfo::choice("method", &[""], "", "Method that r starts.").effect(Effect::Warm);
+        let mut info =
+            ParamInfo::choice("method", &[""], "", "Method that the next solve starts.").effect(Effect::Warm);
         info.domain =
             Domain::Choice { names: self.methods.iter().map(|method| Cow::Borrowed(method.name)).collect() };
         info.default = None;

@@ -5,12 +5,16 @@ use super::documents::ConfigDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::look::{BackgroundName, GlyphName, LookArguments, PaletteName, When};
+use crate::app::keymap::{Keymap, Remap};
+use crate::app::table;
 use clap::{Args, Subcommand};
 use lightbay_core::problem::{Problem, Problems, printable};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
+use toml::Spanned;
 
 /// Text that `lightbay config default` prints; its values are exactly the defaults.
 const DEFAULT: &str = include_str!("config/default.toml");
@@ -42,13 +46,25 @@ enum Command {
 }
 
 /// Content of the configuration file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Appearance of the screen, and use of the mouse.
     pub ui: Ui,
     /// Defaults for runs.
     pub solve: Solve,
+    /// Changes of key bindings, in the order of the file.
+    pub keys: Vec<Remap>,
+    /// The file, for messages about its keys.
+    pub name: String,
+}
+
+/// The configuration file as TOML has it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Written {
+    ui: Ui,
+    solve: Solve,
+    keys: BTreeMap<Spanned<String>, toml::Value>,
 }
 
 /// Appearance of the screen, and use of the mouse.
@@ -109,7 +125,10 @@ impl Config {
     fn read(path: &Path) -> Result<Self, Problems> {
         let name = printable(&path.to_string_lossy());
         match fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text).map_err(|problem| Problems::from(problem).named(name)),
+            Ok(text) => match Self::parse(&text) {
+                Ok(config) => Ok(Self { name, ..config }),
+                Err(problem) => Err(Problems::from(problem).named(name)),
+            },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => {
                 let problem =
@@ -120,10 +139,19 @@ impl Config {
     }
 
     fn parse(text: &str) -> Result<Self, Problem> {
-        let config: Self = toml::from_str(text).map_err(|error| {
+        let written: Written = toml::from_str(text).map_err(|error| {
             let path = error.span().map_or_else(String::new, |span| place(text, span.start));
             Problem::new(path, error.message(), "`lightbay config default` prints every key with its values")
         })?;
+        let Written { ui, solve, keys } = written;
+        let mut keys: Vec<_> = keys.into_iter().collect();
+        keys.sort_by_key(|(name, _)| name.span().start);
+        let keys = keys.into_iter().map(|(name, value)| Remap {
+            place: place(text, name.span().start),
+            action: name.into_inner(),
+            keys: key_texts(&value),
+        });
+        let config = Self { ui, solve, keys: keys.collect(), name: String::new() };
         if config.solve.threads > 1024 {
             let message = format!("'{}' is not valid", config.solve.threads);
             return Err(Problem::new("solve.threads", message, "give 1 to 1024, or 0 for all cores"));
@@ -141,10 +169,56 @@ impl Config {
         }
     }
 
+    /// Returns the key bindings with the changes of the file, and the problems of the changes. A change with a problem
+    /// is not applied.
+    pub fn keymap(&self) -> (Keymap, Problems) {
+        let (keymap, list) = Keymap::remapped(&self.keys);
+        let mut problems = Problems::of(self.name.clone());
+        for problem in list {
+            problems.push(problem);
+        }
+        (keymap, problems)
+    }
+
     /// Returns the number of threads requested by flag or file.
     pub fn threads(&self, flag: Option<u16>) -> Option<usize> {
         flag.or(Some(self.solve.threads).filter(|threads| *threads > 0)).map(usize::from)
     }
+}
+
+/// Returns the keys of an action; an empty text, an empty list and "none" mean no keys.
+fn key_texts(value: &toml::Value) -> Option<Vec<String>> {
+    let texts = match value {
+        toml::Value::String(text) => vec![text.clone()],
+        toml::Value::Array(list) => {
+            list.iter().map(|one| one.as_str().map(str::to_owned)).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    Some(texts.into_iter().filter(|text| !text.trim().is_empty() && text != "none").collect())
+}
+
+/// Returns the text that `config default` prints: the values, then the section of keys as comments.
+fn default_text() -> String {
+    let mut text = DEFAULT.to_owned();
+    let keymap = Keymap::default();
+    let shown = |action: usize| {
+        let keys: Vec<String> = keymap.keys(action).iter().map(|keys| format!("{keys:?}")).collect();
+        if let [only] = keys.as_slice() { only.clone() } else { format!("[{}]", keys.join(", ")) }
+    };
+    let lines = table::all().iter().enumerate().map(|(action, info)| {
+        let assignment = format!("# {} = {}", info.name, shown(action));
+        (info.group, format!("{assignment:<48} # {}\n", keymap.in_words(info.help)))
+    });
+    let mut last = None;
+    for (group, line) in lines {
+        if last != Some(group) {
+            last = Some(group);
+            text.push_str(&format!("\n# {}\n", group.title()));
+        }
+        text.push_str(&line);
+    }
+    text
 }
 
 fn place(text: &str, offset: usize) -> String {
@@ -169,12 +243,13 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         command if arguments.json => {
             let path = path()?;
             if matches!(command, Command::Check) {
-                Config::read(&path)?;
+                let (_, problems) = Config::read(&path)?.keymap();
+                problems.into_result(())?;
             }
             let exists = path.exists();
             console.write_document(&ConfigDocument { path: path.to_string_lossy().into_owned(), exists })?;
         }
-        Command::Default => console.out().write_all(DEFAULT.as_bytes())?,
+        Command::Default => console.out().write_all(default_text().as_bytes())?,
         Command::Path => {
             let path = path()?;
             writeln!(console.out(), "{}", printable(&path.to_string_lossy()))?;
@@ -182,7 +257,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Command::Check => {
             let path = path()?;
             let shown = printable(&path.to_string_lossy());
-            Config::read(&path)?;
+            let (_, problems) = Config::read(&path)?.keymap();
+            problems.into_result(())?;
             let verdict = if path.exists() { "is valid" } else { "does not exist, so all defaults apply" };
             writeln!(console.out(), "{shown} {verdict}")?;
         }
@@ -223,8 +299,12 @@ mod tests {
             progress: Some(true),
             bell_after_s: 30,
         };
-        assert_eq!(config, Config { ui, solve: Solve { threads: 3 } });
-        assert_eq!(Config::read(&resources().join("good/empty.toml")), Ok(Config::default()));
+        assert_eq!((config.ui, config.solve), (ui, Solve { threads: 3 }));
+        let name = resources().join("good/empty.toml").display().to_string();
+        assert_eq!(
+            Config::read(&resources().join("good/empty.toml")),
+            Ok(Config { name, ..Config::default() })
+        );
         assert_eq!(Config::read(&resources().join("good/not_there.toml")), Ok(Config::default()));
     }
 
@@ -243,7 +323,45 @@ mod tests {
             }
             seen += 1;
         }
-        assert_eq!(seen, 5);
+        assert_eq!(seen, 6);
+    }
+
+    #[test]
+    fn the_printed_keys_are_the_defaults_and_can_be_uncommented() {
+        let text = default_text();
+        assert_eq!(Config::parse(&text), Ok(Config::default()));
+        let (_, keys) = text.split_once("[keys]").unwrap();
+        // Assignments have `=`; the comments before them are sentences and headings.
+        let keys: Vec<&str> = keys
+            .lines()
+            .filter_map(|line| line.strip_prefix("# "))
+            .filter(|line| line.split_once(" = ").is_some_and(|(name, _)| table::named(name).is_some()))
+            .collect();
+        assert_eq!(keys.len(), table::all().len());
+        let config = Config::parse(&format!("[keys]\n{}", keys.join("\n"))).unwrap();
+        assert_eq!(config.keymap(), (Keymap::default(), Problems::new()));
+    }
+
+    #[test]
+    fn keys_are_read_with_their_place() {
+        let config = Config::read(&resources().join("good/keys.toml")).unwrap();
+        let keys: Vec<_> = config.keys.iter().map(|remap| (remap.action.as_str(), &remap.keys)).collect();
+        let solve = Some(vec!["F5".to_owned(), "Space k r".to_owned()]);
+        assert_eq!(keys[0], ("solve_warm", &solve));
+        assert!(keys[1..].iter().all(|(_, keys)| **keys == Some(Vec::new())), "{keys:?}");
+        assert!(config.keymap().1.is_empty());
+        let config =
+            Config::parse("[keys]\nzoom = \"F5\"\n  zom = \"F6\"\nedit = 7\nquit = \"u\"\n").unwrap();
+        let problems: Vec<String> = config.keymap().1.list().iter().map(ToString::to_string).collect();
+        let expected = [
+            "line 3, column 3: keys.zom: this action",
+            "line 4, column 1: keys.edit: the value",
+            "line 5, column 1: keys.quit: 'u'",
+        ];
+        for (problem, expected) in problems.iter().zip(expected) {
+            assert!(problem.starts_with(expected), "{problems:?}");
+        }
+        assert_eq!(problems.len(), 3);
     }
 
     #[test]

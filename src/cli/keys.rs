@@ -1,5 +1,6 @@
-//! `lightbay keys`: the table of actions of the workbench.
+//! `lightbay keys`: the table of actions of the workbench, with the keys in force.
 
+use super::config::Config;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -14,23 +15,30 @@ use std::io::Write as _;
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  lightbay keys\n  lightbay keys --json | jq -r .actions[].name")]
 pub struct Arguments {
-    /// Print one JSON object: {"schema", "actions": [{"name", "keys", "group", "place", "help"}]}
+    /// Print one JSON object: {"schema", "actions": [{"name", "keys", "default", "group", "place", "help"}]}
     #[arg(long)]
     json: bool,
 }
 
 /// Lists the actions.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let (keymap, problems) = Config::load(console)?.keymap();
+    // The problems come first on standard error, so that the table is read with them in mind.
+    for problem in problems.list() {
+        console.say(&format!("{}: {problem}", problems.source));
+    }
     if arguments.json {
         let actions: Vec<_> = all()
             .iter()
-            .map(|action| {
+            .enumerate()
+            .map(|(index, action)| {
                 json!({
                     "name": action.name,
-                    "keys": action.keys,
+                    "keys": keymap.keys(index),
+                    "default": action.keys,
                     "group": action.group.title(),
                     "place": place(action),
-                    "help": action.help,
+                    "help": keymap.in_words(action.help),
                 })
             })
             .collect();
@@ -41,15 +49,18 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let groups: BTreeSet<TableGroup> = all().iter().map(|action| action.group).collect();
     for group in groups {
         let mut table = TextTable::new(&["", "", ""]);
-        for action in all().iter().filter(|action| action.group == group) {
-            let keys = if action.keys.is_empty() { "-".to_owned() } else { action.keys.join(", ") };
-            table.row([format!("  {keys:<16}"), action.name.to_owned(), action.help.to_owned()]);
+        for (index, action) in all().iter().enumerate().filter(|(_, action)| action.group == group) {
+            let keys = keymap.listed(index);
+            let keys = if keys.is_empty() { "-".to_owned() } else { keys };
+            let help = keymap.in_words(action.help).into_owned();
+            table.row([format!("  {keys:<16}"), action.name.to_owned(), help]);
         }
         writeln!(console.out(), "{}\n{table}", group.title())?;
     }
     writeln!(
         console.out(),
-        "C- is Ctrl, A- is Alt, S- is Shift; press keys separated by a space one after the other."
+        "C- is Ctrl, A- is Alt, S- is Shift; press keys separated by a space one after the other.\n\
+         [keys] in the configuration file changes the keys; `lightbay config default` prints the section."
     )?;
     Ok(Exit::Done)
 }

@@ -95,6 +95,9 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
     let look = config.look(arguments.look);
     let places = console.places()?;
     let theme = look::theme(look, |name| std::env::var_os(name));
+    let (keymap, problems) = config.keymap();
+    let named = |problem: &Problem| format!("{}: {problem}; the other keys apply", problems.source);
+    let warnings = problems.list().iter().map(named).collect();
     Ok(Opening {
         out: console.out_handle()?,
         err: console.err_handle().ok(),
@@ -116,6 +119,8 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         places,
         version: version::FULL,
         panes: view::present::panes,
+        keymap,
+        warnings,
     })
 }
 

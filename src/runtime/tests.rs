@@ -49,6 +49,7 @@ impl Bench {
             threads: (1, 2),
             folder: folder.to_owned(),
             title: false,
+            keymap: crate::app::keymap::Keymap::default(),
         };
         Self { app: App::new(options, Instant::now()), current: None, opener, following: None }
     }

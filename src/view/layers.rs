@@ -63,7 +63,7 @@ impl Layers {
                 Layer::EditCell(_) => {}
             }
         }
-        if app.menu && app.layers.is_empty() {
+        if app.menu {
             menu::draw(app, layout, buf, out);
         }
     }

@@ -184,7 +184,19 @@ impl Presenter {
 
 /// Draws the title line, or only a message if the body is missing.
 fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf: &mut Buffer) {
-    let stale;
+    let keymap = &input.app.keymap;
+    let (stale, words);
+    let state = match state {
+        Shown::Empty { what, remedy } => {
+            words = keymap.in_words(remedy);
+            Shown::Empty { what, remedy: &words }
+        }
+        Shown::Failed { what, remedy } => {
+            words = keymap.in_words(remedy);
+            Shown::Failed { what, remedy: &words }
+        }
+        state => state,
+    };
     let state = if state == Shown::Ready && input.app.is_stale() {
         stale = input.app.plans.shown().map_or_else(String::new, |shown| format!("plan {} *", shown.number));
         Shown::Stale(&stale)

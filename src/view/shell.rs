@@ -90,12 +90,12 @@ fn drawn(placed: &Placed, page: usize, offset: usize, sentence: String) -> PaneD
     PaneDrawn { page: page.max(1), offset, sentence, ..PaneDrawn::new(placed.pane, placed.area) }
 }
 
-/// Returns the first key of a command, for hints; keys are defined only in the action table.
-pub fn key_of(command: &Command) -> &'static str {
-    table::of(command).and_then(|info| info.keys.first().copied()).unwrap_or(":")
+/// Returns the first key of a command, for hints; a command without keys has the name that the palette runs.
+pub fn key_of(app: &App, command: &Command) -> String {
+    table::of(command).map_or_else(String::new, |info| app.keymap.hint(info.name))
 }
 
 /// Returns the key that solves from the best plan.
-pub fn solve_key() -> &'static str {
-    key_of(&Command::Solve { method: None, warm: true })
+pub fn solve_key(app: &App) -> String {
+    key_of(app, &Command::Solve { method: None, warm: true })
 }

@@ -440,6 +440,15 @@ fn keys_are_listed_for_people_and_programs() {
         assert!(text.contains(action["name"].as_str().unwrap()), "{action}");
         assert!(!action["help"].as_str().unwrap().is_empty(), "{action}");
     }
+    place.write("keys.toml", "[keys]\nzoom = \"F5\"\nstop_solv = \"F6\"\n");
+    let run = |arguments: &[&str]| place.run(&[arguments, &["--config", "keys.toml"]].concat());
+    let document = run(&["keys", "--json"]).done().says(&["keys.toml", "line 3", "stop_solve"]).json();
+    let zoom =
+        document["actions"].as_array().unwrap().iter().find(|action| action["name"] == "zoom").unwrap();
+    assert_eq!((&zoom["keys"], &zoom["default"]), (&serde_json::json!(["F5"]), &serde_json::json!(["z"])));
+    run(&["config", "check"]).exit(2).says(&["keys.toml", "line 3, column 1", "did you mean 'stop_solve'"]);
+    // Commands without a screen do not need the keys.
+    run(&["solve", "preset:tiny4"]).done();
 }
 
 #[test]

@@ -56,6 +56,7 @@ impl Bench {
             threads: (1, 2),
             folder: PathBuf::from("/home/me/plans"),
             title: false,
+            keymap: lightbay::app::keymap::Keymap::default(),
         };
         Self { app: App::new(options, now), cache: ViewCache::new(), now, plans: 0 }
     }

@@ -47,6 +47,7 @@ impl Bench {
             threads: (1, 2),
             folder: "/tmp/lightbay-test".into(),
             title: false,
+            keymap: crate::app::keymap::Keymap::default(),
         };
         let mut bench = Self { app: App::new(options, now), now, effects: Vec::new(), next_run: 1 };
         bench.act(Action::Resize(120, 40));

@@ -97,10 +97,10 @@ impl App {
         let names = self.reach(change, effects);
         if names.is_empty() {
             let then = match (change.section, change.effect) {
-                (Section::Method, _) => "r starts it",
-                (_, KnobEffect::Cold) => "press r to solve",
+                (Section::Method, _) => "{solve_warm} starts it",
+                (_, KnobEffect::Cold) => "press {solve_warm} to solve",
                 _ if self.auto => "solving automatically",
-                _ => "r solves",
+                _ => "{solve_warm} solves",
             };
             self.say(Severity::Info, format!("{what}; {then}"));
             if self.auto {
@@ -162,7 +162,7 @@ impl App {
             self.say(Severity::Info, format!("{what}, applied by {} while running", names.join(", ")));
             return;
         }
-        let then = if self.auto { "solving automatically" } else { "r solves" };
+        let then = if self.auto { "solving automatically" } else { "{solve_warm} solves" };
         self.say(Severity::Info, format!("{what}; {then}"));
         if self.auto {
             self.auto_at = Some(self.now + AUTO_DELAY);

@@ -21,8 +21,9 @@ impl App {
                 self.say(Severity::Info, text);
             } else {
                 self.set_state(id, RunState::CutOff);
-                let text =
-                    format!("run {id} was cut off when the program ended; r continues from the best plan");
+                let text = format!(
+                    "run {id} was cut off when the program ended; {{solve_warm}} continues from the best plan"
+                );
                 self.say(Severity::Warning, text);
             }
         }

@@ -51,7 +51,10 @@ impl App {
                 self.plans.shown = Shown::Chosen(number);
                 self.session.used = true;
                 self.to_remember = true;
-                self.say(Severity::Info, format!("kept as plan {number}; Space b shows the best plan again"));
+                self.say(
+                    Severity::Info,
+                    format!("kept as plan {number}; {{follow_best}} shows the best plan again"),
+                );
                 self.touch();
             }
             Fact::SweepRow { key, row } => self.sweep_row(key, *row),
@@ -149,9 +152,9 @@ impl App {
         }
         let plans = self.plans.rows().len();
         let text = match plans {
-            0 => format!("{name} is open; r solves, e edits, ? helps"),
-            1 => format!("{name} is open with one plan; r continues from it"),
-            _ => format!("{name} is open with {plans} plans; r continues from the best plan"),
+            0 => format!("{name} is open; {{solve_warm}} solves, {{edit}} edits, {{help}} helps"),
+            1 => format!("{name} is open with one plan; {{solve_warm}} continues from it"),
+            _ => format!("{name} is open with {plans} plans; {{solve_warm}} continues from the best plan"),
         };
         self.say(Severity::Info, text);
         self.settle_unfinished();

@@ -21,9 +21,28 @@ impl App {
     }
 
     fn layer_key(&mut self, kind: LayerKind, key: Key, effects: &mut Effects) {
-        if let Found::Action(action) = self.keymap.layer(kind, &[key]) {
-            self.act(action, effects);
-        } else if kind.types() {
+        if key.code == Code::Esc && !self.pending.is_empty() {
+            self.forget_pending();
+            return;
+        }
+        self.pending.push(key);
+        match self.keymap.layer(kind, &self.pending) {
+            Found::Action(action) => {
+                self.forget_pending();
+                self.act(action, effects);
+                return;
+            }
+            Found::Pending(_) => {
+                self.pending_since = Some(self.now);
+                return;
+            }
+            Found::Nothing if self.pending.len() > 1 => {
+                self.say_nothing_bound();
+                return;
+            }
+            Found::Nothing => self.forget_pending(),
+        }
+        if kind.types() {
             if !self.type_key(key) {
                 self.pass_on(kind, key, effects);
             }
@@ -78,16 +97,19 @@ impl App {
                 self.pending_since = Some(self.now);
             }
             Found::Nothing => {
-                let keys: Vec<String> = self.pending.iter().map(ToString::to_string).collect();
-                if keys.len() > 1 || key.text().is_some() {
-                    self.say(
-                        Severity::Info,
-                        format!("'{}' does nothing here; ? shows the keys", keys.join(" ")),
-                    );
+                if self.pending.len() > 1 || key.text().is_some() {
+                    self.say_nothing_bound();
                 }
                 self.forget_pending();
             }
         }
+    }
+
+    /// Reports that the pending keys have no action here, and drops them.
+    fn say_nothing_bound(&mut self) {
+        let keys: Vec<String> = self.pending.iter().map(ToString::to_string).collect();
+        self.say(Severity::Info, format!("'{}' does nothing here; {{help}} shows the keys", keys.join(" ")));
+        self.forget_pending();
     }
 
     pub(super) fn forget_pending(&mut self) {
@@ -161,7 +183,7 @@ impl App {
     pub(super) fn paste(&mut self, text: &str) {
         self.touch();
         let Some(field) = self.layers.last_mut().and_then(Layer::field) else {
-            self.say(Severity::Info, "paste works only in a text field; press : to open one");
+            self.say(Severity::Info, "paste works only in a text field; press {palette} to open one");
             return;
         };
         let mut pasted = false;

@@ -48,7 +48,7 @@ impl App {
 
     pub(super) fn show_runs(&mut self) {
         if self.runs.is_empty() {
-            self.say(Severity::Info, "nothing was started yet; r solves");
+            self.say(Severity::Info, "nothing was started yet; {solve_warm} solves");
         } else {
             self.layers.push(Layer::Runs(ListView::default()));
         }
@@ -229,7 +229,7 @@ impl App {
             }
             Chosen::Refuse(problem) => {
                 if let Some(Layer::Palette(list)) = self.layers.last_mut() {
-                    list.field.problem = problem;
+                    list.field.problem = self.keymap.in_words(&problem).into_owned();
                 }
             }
         }

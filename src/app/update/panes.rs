@@ -88,7 +88,7 @@ impl App {
         }
         let name = self.pane_info(self.focus.large).map_or("the large pane", |info| info.name);
         let text = if self.focus.pinned {
-            format!("{name} is pinned; b lets the large pane follow the focus again")
+            format!("{name} is pinned; {{pin}} lets the large pane follow the focus again")
         } else {
             "the large pane follows the focus".to_owned()
         };
@@ -187,7 +187,7 @@ impl App {
         if !plays && !self.steps_on(1) {
             self.step(-BEFORE_ALL);
         }
-        let text = if plays { "stopped" } else { "playing the steps of this pane; Space Space stops" };
+        let text = if plays { "stopped" } else { "playing the steps of this pane; {play} stops" };
         self.say(Severity::Info, text);
     }
 
@@ -234,7 +234,7 @@ impl App {
             self.say(Severity::Info, format!("the display follows the runs again; {held} events applied"));
         } else {
             self.frozen = true;
-            self.say(Severity::Info, "frozen; runs continue and nothing is lost; f follows again");
+            self.say(Severity::Info, "frozen; runs continue and nothing is lost; {freeze} follows again");
         }
     }
 
@@ -394,7 +394,7 @@ impl App {
         };
         match drawn.or_else(own) {
             Some(text) => effects.push(Effect::Copy(text)),
-            None => self.say(Severity::Info, "select something to copy; Y copies the whole pane"),
+            None => self.say(Severity::Info, "select something to copy; {copy_pane} copies the whole pane"),
         }
     }
 

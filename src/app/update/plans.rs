@@ -19,7 +19,7 @@ impl App {
         let Some(entry) = self.plans.get_mut(number) else { return };
         entry.marked = !entry.marked;
         let text = if entry.marked {
-            "marked; the plan stays in the table; press c to compare"
+            "marked; the plan stays in the table; press {compare_plans} to compare"
         } else {
             "no longer marked"
         };
@@ -168,7 +168,10 @@ impl App {
             effects.push(Effect::Check { number, plan, exact });
         } else {
             self.load(number, effects);
-            self.say(Severity::Info, format!("plan {number} is being read; press V again in a moment"));
+            self.say(
+                Severity::Info,
+                format!("plan {number} is being read; press {{check_plan}} again in a moment"),
+            );
         }
     }
 

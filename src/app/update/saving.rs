@@ -68,7 +68,7 @@ impl App {
         self.layers.push(Layer::Confirm(match unsaved {
             None => Question {
                 text: format!("{works}. Leave?"),
-                meaning: "The best plan is saved; lightbay reopens this session, and r continues from \
+                meaning: "The best plan is saved; lightbay reopens this session, and {solve_warm} continues from \
                      it."
                     .to_owned(),
                 answers: vec!["stay", "leave"],

@@ -14,7 +14,7 @@ impl App {
         self.auto_at = None;
         if let Some(refused) = self.refused.take() {
             let text = format!(
-                "'{refused}' was refused, so it is not in the scenario; press r again to solve without it"
+                "'{refused}' was refused, so it is not in the scenario; press {{solve_warm}} again to solve without it"
             );
             self.say(Severity::Warning, text);
             return;
@@ -130,7 +130,7 @@ impl App {
             None => "it continues to its next checkpoint".to_owned(),
         };
         format!(
-            "{} has not stopped {waited:.0} s after the request: {why}. Its best plan is kept; press C-c twice to quit",
+            "{} has not stopped {waited:.0} s after the request: {why}. Its best plan is kept; press {{interrupt}} twice to quit",
             run.method
         )
     }
@@ -171,7 +171,7 @@ impl App {
             }
             effects.push(Effect::PauseRun { run: id, paused });
         }
-        self.say(Severity::Info, if paused { "paused; p resumes" } else { "resumed" });
+        self.say(Severity::Info, if paused { "paused; {pause_solve} resumes" } else { "resumed" });
     }
 
     /// Stops active runs; the second time, quits. Quits at once if no run is active.
@@ -185,7 +185,10 @@ impl App {
             self.interrupted_at = Some(self.now);
             let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();
             self.tell_to_stop(&runs, effects);
-            self.say(Severity::Info, "stopping, the best plan is kept; C-c again within two seconds quits");
+            self.say(
+                Severity::Info,
+                "stopping, the best plan is kept; {interrupt} again within two seconds quits",
+            );
         } else {
             self.leave(0, effects);
         }
@@ -198,7 +201,7 @@ impl App {
         let text = if self.auto {
             "every change is solved after 0.3 s"
         } else {
-            "changes are solved when you press r"
+            "changes are solved when you press {solve_warm}"
         };
         self.say(Severity::Info, text);
     }

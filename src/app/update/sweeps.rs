@@ -24,7 +24,7 @@ impl App {
             return;
         };
         if let Some(run) = self.sweeps.active() {
-            let text = format!("the sweep over {} is still running; x stops it", run.knob());
+            let text = format!("the sweep over {} is still running; {{stop_solve}} stops it", run.knob());
             self.say(Severity::Info, text);
             return;
         }
@@ -36,7 +36,7 @@ impl App {
                 let run = SweepRun::new(key, text.trim().to_owned(), Arc::clone(&sweep));
                 let (knob, cells) = (run.knob(), counted(sweep.len() as u64, "run", "runs"));
                 let mode = offered.knobs.iter().position(|other| *other == knob);
-                self.say(Severity::Info, format!("sweep over {knob}: {cells}; x stops it"));
+                self.say(Severity::Info, format!("sweep over {knob}: {cells}; {{stop_solve}} stops it"));
                 self.sweeps.insert(run);
                 if let Some(work) = &self.work {
                     self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
@@ -200,7 +200,7 @@ impl App {
                 (Severity::Warning, format!("sweep over {knob} is done; {failed} of {all} have no plan"))
             }
             Ok(Walked::Through) => {
-                (Severity::Info, format!("sweep over {knob} is done; Enter on a point sets its value"))
+                (Severity::Info, format!("sweep over {knob} is done; {{inspect}} on a point sets its value"))
             }
             Ok(Walked::Stopped) => {
                 (Severity::Info, format!("sweep over {knob} stopped with {rows} of {all}"))

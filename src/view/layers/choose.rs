@@ -76,8 +76,8 @@ impl Layers {
                 PaneId::Kind(_) => app.pane_info(pane).map_or(("", ""), |info| (info.name, info.help)),
             };
             let key = match pane {
-                PaneId::Kind(number) if number > 9 => "",
-                _ => key_of(&Command::Focus(pane)),
+                PaneId::Kind(number) if number > 9 => String::new(),
+                _ => key_of(app, &Command::Focus(pane)),
             };
             ListItem::new(index as u32, name).detail(help).right(key)
         }));
@@ -93,9 +93,9 @@ impl Layers {
         out: &mut Drawn,
     ) {
         let theme = &app.look.theme;
-        let widget = Confirm::new(theme, &question.text, &question.answers)
-            .meaning(&question.meaning)
-            .chosen(question.chosen);
+        let meaning = app.keymap.in_words(&question.meaning);
+        let widget =
+            Confirm::new(theme, &question.text, &question.answers).meaning(&meaning).chosen(question.chosen);
         let width = 68.min(area.width.saturating_sub(2));
         let height = widget.height(width.saturating_sub(4)) + 2;
         let inner = popup(app, "Sure?", &[], (width, height), area, buf);

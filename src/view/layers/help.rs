@@ -17,7 +17,7 @@ use ratatui::widgets::{StatefulWidget, Widget};
 const IDEA: [&str; 4] = [
     "A scenario is a problem to plan; a plan is a checked solution.",
     "Change parameters and solve; plans and bounds improve while methods run.",
-    "Panes explain where the time goes; B sets a baseline plan for comparison.",
+    "Panes explain where the time goes; {set_baseline} sets a baseline plan for comparison.",
     "Every plan has passed an independent checker; all work is saved at once.",
 ];
 
@@ -65,7 +65,7 @@ impl Layers {
         self.columns.push(Column::left("", 18).priority(1));
         self.rows.clear();
         if intro {
-            self.rows.extend(IDEA.iter().map(|words| heading(words, Tone::Text)));
+            self.rows.extend(IDEA.iter().map(|words| heading(&app.keymap.in_words(words), Tone::Text)));
             self.rows.push(TableRow::gap());
             let panes = app.kind_panes();
             if !panes.is_empty() {
@@ -113,8 +113,8 @@ impl Layers {
         field(app, &list.field, ":", "type a part of a name; Enter runs it", input, buf);
         let selected = list.selected.min(lines.len().saturating_sub(1));
         let why = match lines.get(selected).map(|line| &line.possible) {
-            Some(Possible::No(why)) => *why,
-            _ => "",
+            Some(Possible::No(why)) => app.keymap.in_words(why).into_owned(),
+            _ => String::new(),
         };
         self.items.clear();
         self.items.extend(lines.into_iter().enumerate().map(|(index, line)| {

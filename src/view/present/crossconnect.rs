@@ -238,7 +238,7 @@ impl KindPanes for Crossconnects {
         if input.app.shown_plan().is_some() && ExplainedChange::shown(input.app).is_none() {
             let state = Shown::Empty {
                 what: "the plan orders phases and touches no switch",
-                remedy: "choose another method with Space m and press r",
+                remedy: "choose another method with {choose_method} and press {solve_warm}",
             };
             return frame(input, &Title::default(), state, area, buf);
         }

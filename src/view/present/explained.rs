@@ -45,7 +45,7 @@ enum Lookup<E> {
 
 /// Draws the message that a part of a plan could not be computed.
 pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
-    let state = Shown::Failed { what: why, remedy: "press V to check the plan" };
+    let state = Shown::Failed { what: why, remedy: "press {check_plan} to check the plan" };
     frame(input, &Title::default(), state, area, buf);
 }
 
@@ -58,8 +58,10 @@ pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
     });
     let state = match &failed {
         _ if input.app.runs.is_busy() => Shown::Waiting("the first plan"),
-        Some(what) => Shown::Failed { what, remedy: "L shows the log; change parameters and press r" },
-        None => Shown::Empty { what: "no plan yet", remedy: "press r to solve" },
+        Some(what) => {
+            Shown::Failed { what, remedy: "{log} shows the log; change parameters and press {solve_warm}" }
+        }
+        None => Shown::Empty { what: "no plan yet", remedy: "press {solve_warm} to solve" },
     };
     frame(input, &Title::default(), state, area, buf);
 }

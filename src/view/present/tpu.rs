@@ -140,7 +140,7 @@ fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> Strin
         .map(|(name, with, _)| format!("{name}={with}"))
         .collect();
     if !missing.is_empty() {
-        return format!("set {} and press r", missing.join(" and "));
+        return format!("set {} and press {{solve_warm}}", missing.join(" and "));
     }
     let header = plan.plan.header();
     let left_out = |(name, _, without): &(&str, &str, &str)| {
@@ -151,7 +151,7 @@ fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> Strin
         (Status::Stopped, _) => "its run was stopped before this step",
         _ => "its run ended before this step",
     };
-    format!("{why}; press r")
+    format!("{why}; press {{solve_warm}}")
 }
 
 /// Draws the message that a plan has no routes.

@@ -5,6 +5,7 @@ use super::rows::{from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
+use crate::app::keymap::Keymap;
 use crate::app::sweeps::{SweepRun, SweepState};
 use crate::view::figures::{Room, in_unit, with_unit};
 use lightbay_core::event::EndStatus;
@@ -132,8 +133,8 @@ impl WhatIfPane {
         drawn.items = Arc::clone(&self.items);
         drawn.page = usize::from(table.saturating_sub(1)).max(1);
         let sentence = match selected {
-            Some(cell) => sentence(run, cell, unit, figure),
-            None => Self::summary(inner.width, run, figure),
+            Some(cell) => sentence(&input.app.keymap, run, cell, unit, figure),
+            None => Self::summary(&input.app.keymap, inner.width, run, figure),
         };
         if area.height >= 5 {
             line(&input.app.look.theme, &sentence, below(inner), buf);
@@ -148,7 +149,8 @@ impl WhatIfPane {
             Some(knob) => (vec![Piece::muted(format!("over {knob}"))], format!("no sweep over {knob} yet")),
             None => (Vec::new(), "no sweep over another parameter yet".to_owned()),
         };
-        let state = Shown::Empty { what: &what, remedy: "Enter suggests values; v is the next parameter" };
+        let state =
+            Shown::Empty { what: &what, remedy: "{inspect} suggests values; {fold} is the next parameter" };
         frame(input, &Title { context, value: Vec::new() }, state, area, buf);
     }
 
@@ -319,7 +321,7 @@ impl WhatIfPane {
     }
 
     /// Returns the summary that is shown while nothing is selected.
-    fn summary(width: u16, run: &SweepRun, figure: ChartedFigure) -> Vec<Piece> {
+    fn summary(keymap: &Keymap, width: u16, run: &SweepRun, figure: ChartedFigure) -> Vec<Piece> {
         if run.state.is_active() {
             let next = run.sweep.cell(run.rows.len() + 1);
             let method = run.sweep.method_names().nth(next.method).unwrap_or_default();
@@ -327,7 +329,7 @@ impl WhatIfPane {
             return vec![
                 Piece::muted("solving "),
                 Piece::text(format!("{method} at {value}")),
-                Piece::muted("; x stops"),
+                Piece::muted(keymap.in_words("; {stop_solve} stops").into_owned()),
             ];
         }
         if let SweepState::Failed(problem) = &run.state {
@@ -341,7 +343,9 @@ impl WhatIfPane {
                     if a.zip(b).is_some_and(|(a, b)| sense.better(a, b)) { row } else { best }
                 },
             );
-        let mut pieces = vec![Piece::muted("arrows choose a point, Enter sets it, e sweeps again")];
+        let mut pieces = vec![Piece::muted(
+            keymap.in_words("arrows choose a point, {inspect} sets it, {edit} sweeps again").into_owned(),
+        )];
         if let Some(row) = best.filter(|_| width >= WITH_BEST) {
             let value = with_unit(figure.raw(row).unwrap_or_default(), figure.unit, Room::Long);
             let at = row.values.first().map_or_else(String::new, ToString::to_string);
@@ -411,14 +415,14 @@ fn letters(names: &[&str]) -> Vec<char> {
     letters
 }
 
-fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: ChartedFigure) -> Vec<Piece> {
+fn sentence(keymap: &Keymap, run: &SweepRun, cell: usize, unit: &str, figure: ChartedFigure) -> Vec<Piece> {
     let place = run.sweep.cell(cell);
     let method = run.sweep.method_names().nth(place.method).unwrap_or_default();
     let value = run.sweep.values_at(&place).next().map_or_else(String::new, ToString::to_string);
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
     let mut pieces = vec![Piece::answer(format!("> {value}{unit}  {method}"))];
     let Some(row) = run.row(cell) else {
-        pieces.push(Piece::muted("  not solved; Enter sets the parameter"));
+        pieces.push(Piece::muted(keymap.in_words("  not solved; {inspect} sets the parameter").into_owned()));
         return pieces;
     };
     let shown = figure.raw(row).filter(|_| figure.metric.is_some());
@@ -440,7 +444,7 @@ fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: ChartedFigure) -> V
     if let Some(fate) = row.hot_start {
         pieces.push(Piece::muted(format!("  start {}", fate.word())));
     }
-    pieces.push(Piece::muted("  Enter sets it"));
+    pieces.push(Piece::muted(keymap.in_words("  {inspect} sets it").into_owned()));
     pieces
 }
 

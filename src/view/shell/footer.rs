@@ -34,10 +34,12 @@ impl FooterLine {
             let click = match &info.make {
                 Make::Plain(command) => Action::Do(command.clone()),
                 // Requests the argument, as if the key had been pressed.
-                Make::With(_) => match key::sequence(info.keys.first()?).ok()?.as_slice() {
-                    [key] => Action::Key(*key),
-                    _ => return None,
-                },
+                Make::With(_) => {
+                    match key::sequence(app.keymap.keys(hit.id as usize).first()?).ok()?.as_slice() {
+                        [key] => Action::Key(*key),
+                        _ => return None,
+                    }
+                }
             };
             Some(Hit { rect: hit.rect, click, open: None })
         }));

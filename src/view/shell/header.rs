@@ -50,7 +50,7 @@ impl HeaderLine {
             let room = text::width(&name.value, glyphs).saturating_sub(over).max(8);
             name.value = text::cut_to(&name.value, room, Cut::Middle, glyphs).into();
         }
-        let help = super::key_of(&Command::Help);
+        let help = super::key_of(app, &Command::Help);
         if area.width >= 160 || app.work.is_none() {
             self.state.push(Piece::muted(format!("   {help} help")));
             let width = (help.len() + 5) as u16;
@@ -89,7 +89,7 @@ impl HeaderLine {
         self.segments.push(Segment::new("", name).suffix(if changed { "*" } else { "" }));
         let goal = Goal::of(work.objective);
         let Some(headline) = Headline::of(app) else {
-            let words = format!("no plan yet, {} solves", super::solve_key());
+            let words = format!("no plan yet, {} solves", super::solve_key(app));
             self.segments.push(Segment::new("", words).plain().priority(1));
             return;
         };

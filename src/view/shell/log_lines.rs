@@ -65,7 +65,7 @@ impl Log {
         }
         let count = app.log.total();
         if count > u64::from(area.height) {
-            let key = super::key_of(&Command::Log);
+            let key = super::key_of(app, &Command::Log);
             self.right.push(Piece::muted(format!("{} of {count}  {key} log", self.lines.len())));
         }
         (&LogLines::new(&app.look.theme, &self.lines).right(&self.right)).render(lines, buf);

@@ -24,7 +24,7 @@ pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
         (true, None) => "still solving".to_owned(),
         (false, best) => best.unwrap_or_default(),
     };
-    let hint = format!("{} to leave", super::key_of(&Command::Quit));
+    let hint = format!("{} to leave", super::key_of(app, &Command::Quit));
     (&TooSmall::new(&app.look.theme, SMALLEST.0, SMALLEST.1).state(&state).hint(&hint)).render(area, buf);
 }
 

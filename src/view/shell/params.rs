@@ -153,7 +153,7 @@ fn note_of(app: &App, work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece>
     };
     let mut pieces = vec![Piece::new(" * ", Tone::Changed).bold(), Piece::muted(words)];
     if waits || !app.runs.is_busy() {
-        pieces.push(Piece::answer(format!("   {}", solve_key())));
+        pieces.push(Piece::answer(format!("   {}", solve_key(app))));
         pieces.push(Piece::muted(" solve"));
     }
     pieces

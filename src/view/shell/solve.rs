@@ -104,7 +104,7 @@ impl Solve {
             _ => vec![state_word(app, true)],
         };
         let runs = app.runs.newest();
-        let remedy = format!("{} solves with {}", solve_key(), work.now.method);
+        let remedy = format!("{} solves with {}", solve_key(app), work.now.method);
         let empty = runs.is_empty() && marks.is_none();
         let stale = best.filter(|entry| app.is_of_another_scenario(entry));
         let number = |entry: &PlanEntry| format!("plan {} *", entry.number);

@@ -4,7 +4,7 @@ use super::select;
 use crate::app::action::{Command, Recent};
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
-use crate::app::state::{App, Example, StartScreen};
+use crate::app::state::{App, Example};
 use crate::view::figures::{Room, in_unit, with_unit};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
@@ -148,9 +148,9 @@ impl StartList {
             }
         }
         rows.push((StartRow::Gap, None));
-        examples(start, rows, &mut item);
+        examples(app, rows, &mut item);
         rows.push((StartRow::Gap, None));
-        own(rows, &mut item);
+        own(app, rows, &mut item);
         rows.push((StartRow::Gap, None));
         rows.push((StartRow::Title("This terminal", String::new()), None));
         terminal(app, rows, width);
@@ -158,10 +158,11 @@ impl StartList {
 }
 
 fn examples(
-    start: &StartScreen,
+    app: &App,
     rows: &mut Vec<(StartRow, Option<ItemId>)>,
     item: &mut impl FnMut() -> Option<ItemId>,
 ) {
+    let start = &app.start;
     let mut kinds: Vec<&str> = start.presets.iter().map(|preset| preset.kind).collect();
     kinds.dedup();
     let count = if kinds.len() == 1 { "1 kind".to_owned() } else { format!("{} kinds", kinds.len()) };
@@ -177,8 +178,10 @@ fn examples(
                 StartRow::Three(texts, Name::Second)
             }
             Example::More(count) => {
-                let all =
-                    format!("{}new lists all and opens the one you choose", super::key_of(&Command::Palette));
+                let all = format!(
+                    "{}new lists all and opens the one you choose",
+                    super::key_of(app, &Command::Palette)
+                );
                 StartRow::Three([String::new(), format!("{count} more"), all], Name::First)
             }
         };
@@ -186,15 +189,15 @@ fn examples(
     }
 }
 
-fn own(rows: &mut Vec<(StartRow, Option<ItemId>)>, item: &mut impl FnMut() -> Option<ItemId>) {
+fn own(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, item: &mut impl FnMut() -> Option<ItemId>) {
     rows.push((StartRow::Title("Bring your own", String::new()), None));
-    let palette = super::key_of(&Command::Palette);
+    let palette = super::key_of(app, &Command::Palette);
     let lines = [
         (format!("{palette}open"), "a file", "scenario or plan, .json or .json.gz"),
         (format!("{palette}new"), "from a preset", "an example by name, to change its parameters"),
         (format!("{palette}import"), "another format", "workloads and topologies of other tools"),
-        (super::key_of(&Command::Help).to_owned(), "help", "introduction, and the keys that work here"),
-        (palette.to_owned(), "all commands", "every action by name, with its key"),
+        (super::key_of(app, &Command::Help), "help", "introduction, and the keys that work here"),
+        (palette.clone(), "all commands", "every action by name, with its key"),
     ];
     for (first, second, third) in lines {
         rows.push((StartRow::Three([first, second.to_owned(), third.to_owned()], Name::First), item()));
@@ -226,7 +229,7 @@ fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
         (Command::ToggleMouse, "mouse on or off"),
     ];
     for (command, word) in keys {
-        third.push(Piece::text(super::key_of(&command)));
+        third.push(Piece::text(super::key_of(app, &command)));
         third.push(Piece::muted(format!(" {word}   ")));
     }
     rows.push((StartRow::Words(third), None));

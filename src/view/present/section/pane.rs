@@ -188,7 +188,7 @@ fn remedy_now(app: &App, remedy: &str) -> String {
     if app.runs.is_busy() {
         "the setting is already made, and the current run will compute this section".to_owned()
     } else {
-        "the setting is made now, but the plan was made without it; press r".to_owned()
+        "the setting is made now, but the plan was made without it; press {solve_warm}".to_owned()
     }
 }
 

@@ -78,7 +78,10 @@ impl RatesPane {
     ) {
         let theme = &input.app.look.theme;
         let Some(way) = choice.way else {
-            let state = Shown::Empty { what: "nothing crosses pods", remedy: "change the job and press r" };
+            let state = Shown::Empty {
+                what: "nothing crosses pods",
+                remedy: "change the job and press {solve_warm}",
+            };
             return frame(input, &Title::default(), state, area, buf);
         };
         let (whole, around) = whole_span(facts, way, choice.task);
