@@ -20,6 +20,7 @@ pub mod frames;
 pub mod helpers;
 pub mod input;
 pub mod kept_look;
+pub mod listing;
 pub mod open;
 pub mod open_scenario;
 pub mod report;

@@ -4,6 +4,7 @@ use crate::app::drawn::Drawn;
 use crate::app::effect::{ExportJob, Remembered};
 use crate::app::key::Key;
 use crate::app::layer::Preview;
+use crate::app::listing::Listing;
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::{PlanEntry, PlanRef};
 use lightbay_core::event::{Event, RunId, Severity};
@@ -146,6 +147,22 @@ pub enum Command {
     Copy,
     /// Copy the pane as text.
     CopyPane,
+    /// Copy the command line that reproduces what is on the screen.
+    CopyCommand,
+    /// Copy what is selected as JSON.
+    CopyJson,
+    /// Search for text in the focused pane or pop-up.
+    Search,
+    /// Go to the next (1) or previous (-1) match of the search.
+    Find(i8),
+    /// Read the newest message in full.
+    ReadMessage,
+    /// Record keys to a file.
+    Record(String),
+    /// End the recording of keys and write the file.
+    StopRecording,
+    /// Replay a file of keys.
+    Script(String),
     /// Show the keys of the focused pane or layer.
     Help,
     /// Show all actions.
@@ -499,6 +516,15 @@ pub enum Fact {
     Saving(Saving),
     /// A message for the log.
     Note(Severity, String),
+    /// A script of keys was read, or could not be read.
+    Script {
+        /// Name of the file.
+        name: String,
+        /// Text of the script, or the reason that it could not be read.
+        text: Result<String, String>,
+    },
+    /// The files of a folder were listed.
+    Folder(Listing),
     /// The capabilities of the terminal became known.
     Terminal(Abilities),
     /// Palette and glyphs are saved for the next start.

@@ -92,6 +92,16 @@ fn sessions(app: &App) -> Vec<Offered> {
     recent.map(|recent| offer(format!("session:{}", recent.name), format!("saved {}", recent.age))).collect()
 }
 
+/// Files of the folder whose path is being typed, as completions of the whole argument.
+fn files(app: &App) -> Vec<Offered> {
+    let Some((before, listing)) = app.listing_of_field() else { return Vec::new() };
+    listing
+        .entries
+        .iter()
+        .map(|entry| offer(format!("{before}{}", entry.name), entry.about.clone()))
+        .collect()
+}
+
 fn words(app: &App) -> Vec<Offered> {
     let open = app.work.as_ref().map(|work| work.kind);
     let entries = glossary::entries().into_iter();
@@ -177,28 +187,42 @@ pub const PLAN: Argument = Argument {
 /// Argument: a format and optionally a path.
 pub const FORMAT: Argument = Argument {
     name: "FORMAT [FILE]",
-    offered: formats,
+    offered: |app| formats(app).into_iter().chain(files(app)).collect(),
     command: |text| given(text, "a format, such as json", Command::Export),
 };
 
 /// Argument: a format of another tool and files.
 pub const IMPORT: Argument = Argument {
     name: "FORMAT FILE…",
-    offered: importers,
+    offered: |app| importers(app).into_iter().chain(files(app)).collect(),
     command: |text| given(text, "a format and files", Command::Import),
 };
 
 /// Argument: a file or session.
 pub const FILE: Argument = Argument {
     name: "FILE",
-    offered: sessions,
+    offered: |app| sessions(app).into_iter().chain(files(app)).collect(),
     command: |text| given(text, "the name of a file, such as job.json or plan.json", Command::Open),
+};
+
+/// Argument: a file for recorded keys.
+pub const RECORDING: Argument = Argument {
+    name: "FILE",
+    offered: files,
+    command: |text| given(text, "the name of a file for the keys, such as demo.keys", Command::Record),
+};
+
+/// Argument: a file of keys to replay.
+pub const SCRIPT: Argument = Argument {
+    name: "FILE",
+    offered: files,
+    command: |text| given(text, "the name of a file of keys", Command::Script),
 };
 
 /// Argument: a folder to save in.
 pub const FOLDER: Argument = Argument {
     name: "FOLDER",
-    offered: |_| Vec::new(),
+    offered: files,
     command: |text| given(text, "the name of a folder with free space", Command::SaveTo),
 };
 

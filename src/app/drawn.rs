@@ -20,6 +20,8 @@ pub struct Drawn {
     pub layer_page: usize,
     /// Total number of rows of the top layer.
     pub layer_rows: usize,
+    /// `true` if the newest message does not fit on its line.
+    pub message_cut: bool,
     /// Work for a helper thread. The event loop removes this work before it passes the other fields to the state.
     pub jobs: Vec<ViewJob>,
 }
@@ -44,6 +46,8 @@ pub struct PaneDrawn {
     pub area: Rect,
     /// Selectable items of the pane, sorted by row and place; the `Arc` stays the same as long as the items do.
     pub items: Arc<[Item]>,
+    /// Names of the items for searches, in order; empty if they have no names.
+    pub labels: Arc<[(ItemId, String)]>,
     /// Number of item rows that fit.
     pub page: usize,
     /// The item that is drawn as chosen because several panes share the choice; the arrow keys move from this item.
@@ -77,6 +81,7 @@ impl PaneDrawn {
             pane,
             area,
             items: Arc::default(),
+            labels: Arc::default(),
             page: usize::from(area.height.saturating_sub(1)),
             chosen: None,
             offset: 0,

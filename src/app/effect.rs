@@ -93,6 +93,10 @@ pub enum Effect {
     Copy(String),
     /// Copy the text in a rectangle of the screen to the user's clipboard.
     CopyArea(Rect),
+    /// Read a script of keys.
+    ReadScript(PathBuf),
+    /// List the files of a folder, for the completion of a path.
+    ListFolder(PathBuf),
     /// Show the progress of runs in the title bar or task bar.
     SetProgress(RunProgress),
     /// Ring the bell of the terminal.

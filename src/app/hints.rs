@@ -2,14 +2,18 @@
 
 use crate::app::action::Command;
 use crate::app::keymap::{ActionIndex, Found, Node};
+use crate::app::possible;
 use crate::app::state::App;
 use crate::app::table::{self, Make, TablePlace};
+
+/// Importance of the leader key in the footer.
+const LEADER_WEIGHT: u8 = 7;
 
 /// An entry of the footer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// Index of the action.
-    pub action: ActionIndex,
+    /// Index of the action; `None` for the key that begins the longest list of sequences.
+    pub action: Option<ActionIndex>,
     /// First key of the action.
     pub keys: String,
     /// Label of the action: one or two words.
@@ -47,7 +51,7 @@ pub fn footer(app: &App) -> Vec<Hint> {
         })
         .map(|(action, info)| {
             let hint = Hint {
-                action,
+                action: Some(action),
                 keys: app.keymap.keys(action).first().cloned().unwrap_or_default(),
                 label: label(app, info),
                 possible: (info.possible)(app).is_yes(),
@@ -58,6 +62,13 @@ pub fn footer(app: &App) -> Vec<Hint> {
         // Impossible actions are shown only if they are important.
         .filter(|(weight, hint)| hint.possible || *weight >= 7)
         .collect();
+    if layer.is_none()
+        && let Some(leader) = app.keymap.leader()
+    {
+        let hint =
+            Hint { action: None, keys: leader.to_string(), label: "more", possible: true, keep: false };
+        hints.push((LEADER_WEIGHT, hint));
+    }
     hints.sort_by_key(|(weight, hint)| (hint.keep, !hint.possible, std::cmp::Reverse(*weight)));
     hints.into_iter().map(|(_, hint)| hint).collect()
 }
@@ -67,6 +78,7 @@ pub fn footer(app: &App) -> Vec<Hint> {
 fn label(app: &App, info: &table::ActionInfo) -> &'static str {
     match &info.make {
         Make::Plain(Command::TogglePause) if app.would_resume() => "resume",
+        Make::Plain(Command::Edit) if !possible::editable(app).is_yes() => "form",
         _ => info.label,
     }
 }

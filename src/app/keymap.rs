@@ -149,6 +149,16 @@ impl Keymap {
         Cow::Owned(out)
     }
 
+    /// Returns the key that begins most sequences among the panes, if it begins at least three.
+    pub fn leader(&self) -> Option<Key> {
+        let sequences = |node: &Node| match node {
+            Node::Leaf(_) => 0,
+            Node::Inner(inner) => inner.len(),
+        };
+        let (key, node) = self.base.iter().max_by_key(|(_, node)| sequences(node))?;
+        (sequences(node) >= 3).then_some(*key)
+    }
+
     /// Looks up keys in the bindings that apply while no layer is open.
     pub fn base(&self, keys: &[Key]) -> Found<'_> {
         find(&self.base, keys)

@@ -31,8 +31,10 @@ pub enum LayerKind {
     Runs,
     /// The list of panes.
     Panes,
-    /// Text to read: details of an item, the report of a check.
+    /// Text to read: details of an item, the report of a check, a message.
     Text,
+    /// Text to search for.
+    Search,
 }
 
 /// A one-line text with a cursor, and the problem of the text.
@@ -42,12 +44,26 @@ pub struct TextField {
     pub input: Input,
     /// What is wrong with the text, shown in the line below it; empty if the text is valid.
     pub problem: String,
+    /// `true` until the first change: a typed or pasted text then replaces the whole text.
+    pub fresh: bool,
 }
 
 impl TextField {
     /// Creates a field with a text and the cursor at the end of the text.
     pub fn holding(text: impl Into<String>) -> Self {
-        Self { input: Input::new(text.into()), problem: String::new() }
+        Self { input: Input::new(text.into()), problem: String::new(), fresh: false }
+    }
+
+    /// Creates a field with a text that the first typed character replaces; moving the cursor keeps the text.
+    pub fn fresh(text: impl Into<String>) -> Self {
+        Self { fresh: true, ..Self::holding(text) }
+    }
+
+    /// Removes the text if typing replaces it.
+    pub fn begin_typing(&mut self) {
+        if std::mem::take(&mut self.fresh) {
+            self.input = Input::default();
+        }
     }
 
     /// Returns the text.
@@ -263,6 +279,8 @@ pub enum Layer {
     Panes(ListView),
     /// See [`LayerKind::Text`].
     Text(TextView),
+    /// See [`LayerKind::Search`].
+    Search(TextField),
 }
 
 impl Layer {
@@ -280,6 +298,7 @@ impl Layer {
             Self::Runs(_) => LayerKind::Runs,
             Self::Panes(_) => LayerKind::Panes,
             Self::Text(_) => LayerKind::Text,
+            Self::Search(_) => LayerKind::Search,
         }
     }
 
@@ -289,6 +308,7 @@ impl Layer {
             Self::Help(list) | Self::Palette(list) => Some(&mut list.field),
             Self::EditKnob(edit) => Some(&mut edit.field),
             Self::Export(edit) => Some(&mut edit.path),
+            Self::Search(field) => Some(field),
             _ => None,
         }
     }
@@ -297,11 +317,11 @@ impl Layer {
 impl LayerKind {
     /// Returns `true` if the layer has a text field.
     pub const fn types(self) -> bool {
-        matches!(self, Self::Help | Self::Palette | Self::EditKnob | Self::Export)
+        matches!(self, Self::Help | Self::Palette | Self::EditKnob | Self::Export | Self::Search)
     }
 
     /// Returns `true` if the panes below stay visible and receive the keys that the layer does not handle.
     pub const fn is_transparent(self) -> bool {
-        matches!(self, Self::EditCell)
+        matches!(self, Self::EditCell | Self::Search)
     }
 }

@@ -72,6 +72,8 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
     if let Some((action, info, argument)) = with_argument(query) {
         return values(app, action, info, argument);
     }
+    // Names are written with underscores, and typed with blanks or underscores.
+    let spaced = query.replace('_', " ");
     let usable = |info: &ActionInfo| match info.place {
         TablePlace::Layers(_) => false,
         TablePlace::Workbench => app.work.is_some(),
@@ -80,13 +82,13 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
     let items: Vec<(ActionIndex, &ActionInfo)> =
         table::all().iter().enumerate().filter(|(_, info)| usable(info)).collect();
     // Matches in names come first, then matches in descriptions.
-    let names = matching(query, items.clone(), |(_, info)| info.name.replace('_', " "));
+    let names = matching(&spaced, items.clone(), |(_, info)| info.name.replace('_', " "));
     let rest: Vec<_> =
         items.into_iter().filter(|(index, _)| names.iter().all(|((other, _), _)| other != index)).collect();
     let described = if query.trim().is_empty() {
         Vec::new()
     } else {
-        matching(query, rest, |(_, info)| info.help.to_owned())
+        matching(&spaced, rest, |(_, info)| info.help.to_owned())
     };
     let line = |(action, info): (ActionIndex, &ActionInfo), matches| {
         let (text, complete) = match &info.make {
@@ -106,26 +108,36 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
     names
         .into_iter()
         .map(|(item, matches)| line(item, matches))
-        .chain(offered(app, query, "pane"))
-        .chain(offered(app, query, "set"))
+        .chain(OFFERED.iter().flat_map(|action| offered(app, query, action)))
         .chain(described.into_iter().map(|(item, _)| line(item, Vec::new())))
         .collect()
 }
 
-/// Returns lines for the values of an action whose names match: `slack` offers `pane Slack`, and `bandwidth` offers
-/// `set bandwidth_gbps=`.
+/// Actions whose values are found without typing the name of the action.
+const OFFERED: [&str; 6] = ["pane", "set", "show_plan", "new", "explain", "open"];
+
+/// Returns lines for the values of an action whose names match: `slack` offers `pane Slack`, `bandwidth` offers
+/// `set bandwidth_gbps=`, and `plan 2` offers `show_plan 2`.
 fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
     /// Minimum number of letters for a search in names.
     const LEAST: usize = 3;
+    /// Maximum number of values, so that one action does not hide the others.
+    const MOST: usize = 12;
     let found = table::all().iter().enumerate().find(|(_, info)| info.name == action);
-    let Some((index, info)) = found.filter(|_| query.trim().len() >= LEAST && app.work.is_some()) else {
+    let usable = |info: &ActionInfo| info.place == TablePlace::Anywhere || app.work.is_some();
+    let Some((index, info)) = found.filter(|(_, info)| query.trim().len() >= LEAST && usable(info)) else {
         return Vec::new();
     };
     let Make::With(make) = &info.make else { return Vec::new() };
     let prefix = action.len() as u32 + 1;
     // Compares words exactly, because fuzzy matching would find every query in some name.
-    let named = |value: &str| value.to_lowercase().contains(&query.trim().to_lowercase());
-    let values: Vec<_> = (make.offered)(app).into_iter().filter(|offered| named(&offered.value)).collect();
+    let needle = query.trim().to_lowercase();
+    let searched = |offered: &crate::app::arguments::Offered| match action {
+        "show_plan" => format!("plan {} {}", offered.value, offered.help),
+        _ => offered.value.clone(),
+    };
+    let named = |offered: &crate::app::arguments::Offered| searched(offered).to_lowercase().contains(&needle);
+    let values: Vec<_> = (make.offered)(app).into_iter().filter(named).take(MOST).collect();
     let line = |(offered, matches): (crate::app::arguments::Offered, Vec<u32>)| Line {
         action: index,
         text: format!("{action} {}", offered.value),
@@ -133,14 +145,21 @@ fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
         keys: String::new(),
         possible: (info.possible)(app),
         matches: matches.into_iter().map(|place| place + prefix).collect(),
-        complete: !offered.value.ends_with(['=', ' ']),
+        complete: !offered.value.ends_with(['=', ' ', '/']),
     };
-    matching(query, values, |offered| offered.value.clone()).into_iter().map(line).collect()
+    let in_value = action != "show_plan";
+    let places = move |matches: Vec<u32>| if in_value { matches } else { Vec::new() };
+    matching(query, values, searched)
+        .into_iter()
+        .map(|(offered, matches)| line((offered, places(matches))))
+        .collect()
 }
 
 fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> Vec<Line> {
     let Make::With(make) = &info.make else { return Vec::new() };
     let possible = (info.possible)(app);
+    // A folder is complete only as a folder to save in; elsewhere, its files follow.
+    let is_folder = info.name == "save_to";
     let prefix = info.name.chars().count() as u32 + 1;
     let line = |value: &str, help: String, matches: Vec<u32>| Line {
         action,
@@ -149,9 +168,18 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
         keys: String::new(),
         possible: possible.clone(),
         matches: matches.into_iter().map(|place| place + prefix).collect(),
-        complete: !value.ends_with(['=', ' ']),
+        complete: !value.ends_with(['=', ' ', '/']) || is_folder,
     };
     let offered = (make.offered)(app);
+    // Of several assignments, the last one is completed.
+    let before = argument.rfind(' ').filter(|_| info.name == "set").map_or("", |blank| &argument[..=blank]);
+    let offered: Vec<_> = offered
+        .into_iter()
+        .map(|offered| crate::app::arguments::Offered {
+            value: format!("{before}{}", offered.value),
+            ..offered
+        })
+        .collect();
     let exact = offered.iter().any(|offered| offered.value == argument);
     let mut lines: Vec<Line> = matching(argument, offered, |offered| offered.value.clone())
         .into_iter()
@@ -159,7 +187,8 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
         .collect();
     // The typed text is a choice too, unless it is the beginning of an offered value.
     let own = argument.contains(['=', ' ', '/', '.', '[']) || lines.is_empty();
-    if !argument.is_empty() && own && !exact {
+    let begins_path = argument.ends_with('/') && !is_folder && !lines.is_empty();
+    if !argument.is_empty() && own && !exact && !begins_path {
         lines.insert(0, line(argument, info.help.to_owned(), Vec::new()));
     }
     // Without offered values, shows what the user must type.
@@ -217,7 +246,7 @@ pub fn help(app: &App, filter: &str) -> Vec<Line> {
     };
     let items: Vec<(ActionIndex, &ActionInfo)> =
         table::all().iter().enumerate().filter(|(_, info)| here(info)).collect();
-    let needle = filter.trim().to_lowercase();
+    let needle = filter.trim().to_lowercase().replace('_', " ");
     items
         .into_iter()
         .filter(|(action, info)| {

@@ -52,6 +52,7 @@ pub fn busy(app: &App) -> Possible {
 /// Returns [`Possible::Yes`] if the selected item can be edited, else [`Possible::No`].
 pub fn editable(app: &App) -> Possible {
     match app.focus.pane {
+        PaneId::Start => Possible::No("nothing is open; open a file or an example first"),
         PaneId::Params => open(app),
         _ if crate::app::update::has_sweeps(app) => Possible::Yes,
         pane => Possible::if_so(
@@ -59,6 +60,11 @@ pub fn editable(app: &App) -> Possible {
             "nothing in this pane can be edited; {go_to_parameters} goes to the parameters, where {edit} changes one",
         ),
     }
+}
+
+/// Returns that the action is possible if keys are being recorded.
+pub fn recording(app: &App) -> Possible {
+    Possible::if_so(app.recording.is_some(), "no keys are being recorded; :record FILE starts")
 }
 
 /// Returns [`Possible::Yes`] if a change can be undone, else [`Possible::No`].

@@ -5,11 +5,13 @@ use crate::app::drawn::{CellEditing, Drawn, Item, PaneDrawn};
 use crate::app::key::Key;
 use crate::app::keymap::Keymap;
 use crate::app::layer::{CellEdit, Layer};
+use crate::app::listing::Listing;
 use crate::app::log::Log;
 use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState, PaneTable, SizeClass};
 use crate::app::plans::{PlanEntry, PlanTable};
 use crate::app::preview::PlanPreview;
 use crate::app::runs::{Run, RunTable};
+use crate::app::script::{Playing, Recording};
 use crate::app::sweeps::SweepTable;
 use crate::app::work::{FormRow, Section, Work};
 use crate::app::{RunProgress, Signs};
@@ -194,6 +196,25 @@ impl StartScreen {
         items.extend([Command::Help, Command::Palette].map(StartItem::Do));
         items
     }
+
+    /// Returns the text by which a row is found.
+    pub fn label(&self, item: &StartItem) -> String {
+        match item {
+            StartItem::Continue(index) => {
+                let recent = self.recent.as_ref().and_then(|all| all.get(*index));
+                recent.map_or_else(String::new, |recent| {
+                    format!("{} {} {}", recent.name, recent.kind, recent.method)
+                })
+            }
+            StartItem::Example(index) => self.presets.get(*index).map_or_else(String::new, |preset| {
+                format!("{} {} {}", preset.kind, preset.name, preset.help)
+            }),
+            StartItem::Ask(name) => (*name).to_owned(),
+            StartItem::Do(command) => {
+                crate::app::table::of(command).map_or_else(String::new, |info| info.name.to_owned())
+            }
+        }
+    }
 }
 
 /// Options of the program that the state needs.
@@ -277,6 +298,19 @@ pub struct App {
     pub signs: Signs,
     /// Key bindings.
     pub keymap: Keymap,
+    /// Text of the newest search; empty before the first one.
+    pub search: String,
+    /// Direction of a search that waits for the names of the items, which the next frame brings.
+    pub(crate) find_due: Option<(i8, bool)>,
+    /// The recording of keys in progress.
+    pub recording: Option<Recording>,
+    /// The script of keys that is being replayed.
+    pub playing: Option<Playing>,
+    /// Files of the folder whose path is being typed.
+    pub listing: Option<Listing>,
+    /// Number of the log entry that Enter opens, because it appeared after the last key and is an error or is cut.
+    pub unread: Option<u64>,
+    pub(crate) seen_messages: u64,
     /// `true` if the program is about to end.
     pub leaving: bool,
     pub(crate) began: Instant,
@@ -343,6 +377,13 @@ impl App {
             drawn: Drawn::default(),
             signs: Signs::default(),
             keymap,
+            search: String::new(),
+            find_due: None,
+            recording: None,
+            playing: None,
+            listing: None,
+            unread: None,
+            seen_messages: 0,
             leaving: false,
             began: now,
             heard_at: BTreeMap::new(),
@@ -397,6 +438,11 @@ impl App {
         order.extend(self.kind_panes().iter().map(PaneInfo::id));
         order.push(PaneId::Solve);
         order
+    }
+
+    /// Returns `true` if the next frame must bring the names of the items of the focused pane, for a search.
+    pub fn wants_labels(&self) -> bool {
+        self.find_due.is_some() || matches!(self.layers.last(), Some(Layer::Search(_)))
     }
 
     /// Returns a pane of the last frame, if it was drawn.
@@ -565,7 +611,8 @@ impl App {
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
         let clock = (solving && !self.frozen).then(|| self.ticked_at + Duration::from_secs(1));
         let auto = self.auto_at;
-        [menu, clock, auto, self.play_at, self.title_due].into_iter().flatten().min()
+        let script = self.playing.as_ref().map(|playing| playing.next_at);
+        [menu, clock, auto, self.play_at, self.title_due, script].into_iter().flatten().min()
     }
 
     /// Adds a message of the program to the log; `{action}` in the text becomes the key of that action.
@@ -574,6 +621,9 @@ impl App {
         let text = text.into();
         let text = self.keymap.in_words(&text);
         self.log.add(at_s, severity, "app", None, text);
+        if severity == Severity::Error {
+            self.unread = Some(self.log.total());
+        }
         self.dirty.frame = true;
     }
 

@@ -196,20 +196,25 @@ fn solve() -> Vec<ActionInfo> {
                 "turn automatic solving after every change on or off",
             )
             .when(possible::open),
-            A::with("set", &[], arguments::SETTING, "set a parameter of scenario or method")
-                .when(possible::open),
-            A::with("name", &[], arguments::NAME, "name the scenario, its further plans and exports")
-                .when(possible::open),
             A::with(
-                "choose_method",
-                &["Space m"],
-                arguments::CHOICE,
-                "choose the method that the next solve starts",
+                "set",
+                &[],
+                arguments::SETTING,
+                "set parameters of scenario or method: set seq=4096 gap=0.01",
             )
             .when(possible::open),
-            A::new("edit", &["e"], Command::Edit, "edit the selected parameter or cell")
-                .when(possible::editable)
-                .footer(7, "edit"),
+            A::with("name", &[], arguments::NAME, "name the scenario, its further plans and exports")
+                .when(possible::open),
+            A::with("choose_method", &["Space m"], arguments::CHOICE, "choose the method of the next solve")
+                .when(possible::open),
+            A::new(
+                "edit",
+                &["e"],
+                Command::Edit,
+                "edit the selected parameter or cell; in other panes, go to the parameters",
+            )
+            .when(possible::open)
+            .footer(7, "edit"),
             A::new("undo", &["u"], Command::Undo, "undo the last change of a parameter")
                 .when(possible::undo)
                 .footer(2, "undo"),
@@ -278,6 +283,14 @@ fn plans() -> Vec<ActionInfo> {
             )
             .when(possible::open)
             .footer(6, "write"),
+            A::new(
+                "copy_command",
+                &["C"],
+                Command::CopyCommand,
+                "copy the command line that reproduces what is on the screen",
+            )
+            .when(possible::open)
+            .footer(2, "copy command"),
             A::with(
                 "export",
                 &["Space e"],
@@ -335,12 +348,16 @@ fn pane() -> Vec<ActionInfo> {
         TablePlace::Anywhere,
         TableGroup::Pane,
         vec![
-            A::new("inspect", &["i", "Enter"], Command::Inspect, "inspect or open what is selected")
+            A::new("inspect", &["Enter", "i"], Command::Inspect, "inspect or open what is selected")
                 .when(possible::selected)
                 .footer(4, "open"),
             A::new("copy", &["y"], Command::Copy, "copy the sentence about what is selected")
                 .footer(3, "copy"),
             A::new("copy_pane", &["Y"], Command::CopyPane, "copy the pane as text"),
+            A::new("copy_json", &["J"], Command::CopyJson, "copy what is selected as JSON"),
+            A::new("search", &["/"], Command::Search, "search for a name in this pane").footer(3, "search"),
+            A::new("find_next", &["n"], Command::Find(1), "go to the next match of the search"),
+            A::new("find_previous", &["N"], Command::Find(-1), "go to the previous match of the search"),
         ],
     ))
     .collect()
@@ -460,6 +477,16 @@ fn program() -> Vec<ActionInfo> {
             A::new("palette", &[":"], Command::Palette, "find any action by name and run it")
                 .footer(6, "commands"),
             A::new("log", &["L"], Command::Log, "show the log").footer(2, "log"),
+            A::new("read_message", &["Space l"], Command::ReadMessage, "read the newest message in full"),
+            A::with("record", &[], arguments::RECORDING, "record keys to a file, until :stop_recording"),
+            A::new(
+                "stop_recording",
+                &[],
+                Command::StopRecording,
+                "end the recording and write the file of keys",
+            )
+            .when(possible::recording),
+            A::with("script", &[], arguments::SCRIPT, "replay a file of keys"),
             A::new("next_palette", &["t"], Command::NextPalette, "switch to the next palette of colours")
                 .footer(1, "palette"),
             A::new("next_glyphs", &["Space g"], Command::NextGlyphs, "switch to the next set of glyphs"),

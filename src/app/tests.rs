@@ -1,5 +1,6 @@
 //! Tests that read as tables: state before, action, state and effects after.
 
+mod daily;
 mod layers;
 mod preview;
 mod remap;

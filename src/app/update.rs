@@ -18,7 +18,10 @@ mod mouse;
 mod panes;
 mod plans;
 mod program;
+mod reproduce;
 mod saving;
+mod script;
+mod search;
 mod signs;
 mod solve;
 mod sweeps;
@@ -51,6 +54,7 @@ impl App {
             }
             Action::Drawn(drawn) => {
                 self.drawn(drawn);
+                self.find_in_drawn(&mut effects);
                 self.request_preview(&mut effects);
             }
             Action::Tick => self.tick(&mut effects),
@@ -118,6 +122,14 @@ impl App {
             Command::Overlay => self.overlay(),
             Command::Copy => self.copy(effects),
             Command::CopyPane => self.copy_pane(effects),
+            Command::CopyCommand => self.copy_command(effects),
+            Command::CopyJson => self.copy_json(effects),
+            Command::Search => self.show_search(),
+            Command::Find(by) => self.find(by, false, effects),
+            Command::ReadMessage => self.read_message(),
+            Command::Record(path) => self.record(&path),
+            Command::StopRecording => self.stop_recording(effects),
+            Command::Script(path) => self.play_script(&path, effects),
             Command::Help => self.show_help(),
             Command::Explain(word) => self.explain(&word),
             Command::Palette => self.show_palette(""),
@@ -146,6 +158,7 @@ impl App {
             self.auto_at = None;
             self.solve(None, true, effects);
         }
+        self.play_due(effects);
         if self.play_at.is_some_and(|at| self.now >= at) {
             self.play();
         }
@@ -162,6 +175,7 @@ impl App {
     /// sets the title and the selection in the table of plans.
     fn settle(&mut self, effects: &mut Effects) {
         self.keep_fitting_sweeps(effects);
+        self.request_listing(effects);
         if self.work.is_some() {
             let needed: Vec<u64> = [self.plans.shown(), self.plans.baseline()]
                 .into_iter()

@@ -244,6 +244,17 @@ impl Work {
         self.rows_against(before).iter().find(|row| row.changed()).map(|row| row.id)
     }
 
+    /// Returns the rows of the form whose values differ from another setup.
+    pub fn differences(&self, before: &Setup) -> Vec<FormRow> {
+        self.rows_against(before).into_iter().filter(FormRow::changed).collect()
+    }
+
+    /// Makes the last changes one change for undo.
+    pub fn join_changes(&mut self, count: usize) {
+        let keep = self.undo.len().saturating_sub(count.saturating_sub(1));
+        self.undo.truncate(keep);
+    }
+
     fn rows_against(&self, reference: &Setup) -> Vec<FormRow> {
         let mut rows = Vec::new();
         let mut row = |section, info: ParamInfo, value: Option<ParamValue>, before: Option<ParamValue>| {

@@ -3,6 +3,7 @@
 
 use crossterm::Command as _;
 use crossterm::clipboard::CopyToClipboard;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Length of a clipboard sequence up to which terminals are known to accept the sequence, in bytes.
@@ -37,6 +38,8 @@ impl Between {
 pub enum Way {
     /// Send this sequence to the terminal.
     Sequence(String),
+    /// Pass the text to tmux, which also sends it to the terminal; if tmux refuses, send this sequence.
+    Tmux(String),
     /// The text is too long for the terminal and must be written to a file.
     TooLong,
 }
@@ -52,7 +55,9 @@ pub fn copy(text: &str, between: Between) -> Way {
     }
     Way::Sequence(match between {
         Between::Nothing => sequence,
-        Between::Tmux => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")),
+        // With its default settings tmux drops wrapped sequences of programs; it accepts the plain one if the user
+        // allows it.
+        Between::Tmux => return Way::Tmux(sequence),
         // GNU screen accepts at most 768 bytes per sequence.
         Between::Screen => {
             let characters: Vec<char> = sequence.chars().collect();
@@ -67,6 +72,24 @@ pub fn copy(text: &str, between: Between) -> Way {
     })
 }
 
+/// Passes a text to tmux, which stores it in a buffer and sends it to the terminal.
+///
+/// # Errors
+/// If tmux cannot be started, or is too old for this.
+pub fn to_tmux(text: &str) -> std::io::Result<()> {
+    let mut child = std::process::Command::new("tmux")
+        .args(["load-buffer", "-w", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(text.as_bytes())?;
+    }
+    let status = child.wait()?;
+    if status.success() { Ok(()) } else { Err(std::io::Error::other(format!("tmux ended with {status}"))) }
+}
+
 /// Returns the message about a text that was sent.
 pub fn sent(text: &str) -> String {
     let lines = text.lines().count();
@@ -75,7 +98,7 @@ pub fn sent(text: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    const MOST: usize = 60;
+    const MOST: usize = 400;
     if text.chars().count() <= MOST {
         text.to_owned()
     } else {
@@ -101,10 +124,7 @@ mod tests {
     fn a_text_is_wrapped_for_what_stands_between() {
         let plain = "\x1b]52;c;aGVsbG8=\x1b\\";
         assert_eq!(copy("hello", Between::Nothing), Way::Sequence(plain.to_owned()));
-        assert_eq!(
-            copy("hello", Between::Tmux),
-            Way::Sequence("\x1bPtmux;\x1b\x1b]52;c;aGVsbG8=\x1b\x1b\\\x1b\\".to_owned())
-        );
+        assert_eq!(copy("hello", Between::Tmux), Way::Tmux(plain.to_owned()));
         let Way::Sequence(screen) = copy(&"x".repeat(3000), Between::Screen) else { panic!("short enough") };
         assert!(screen.split("\x1b\\").all(|part| part.len() <= 768));
     }

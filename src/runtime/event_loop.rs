@@ -307,6 +307,10 @@ impl<V: View> Shell<V> {
                 self.view.deliver(key, result);
                 self.app.dirty.panes.insert(key.pane);
             }
+            Finished::Send { sequence, note } => {
+                self.control(&sequence);
+                self.fact(Fact::Note(Severity::Info, note));
+            }
             Finished::GivenUp(key) => {
                 self.helpers.arrived(key);
                 self.app.dirty.panes.insert(key.pane);

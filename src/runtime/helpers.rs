@@ -45,6 +45,13 @@ pub enum Finished {
     },
     /// Result of a job that the view requested.
     View(JobKey, JobResult),
+    /// A sequence must be sent to the terminal, with a message about it.
+    Send {
+        /// The sequence.
+        sequence: String,
+        /// Message for the log.
+        note: String,
+    },
     /// A job for the view was cancelled because its pane or plan is not visible.
     GivenUp(JobKey),
 }
@@ -55,6 +62,7 @@ impl std::fmt::Debug for Finished {
             Self::Fact(fact) => f.debug_tuple("Fact").field(fact).finish(),
             Self::Opened { source, .. } => f.debug_tuple("Opened").field(source).finish(),
             Self::View(key, _) => f.debug_tuple("View").field(key).finish(),
+            Self::Send { note, .. } => f.debug_tuple("Send").field(note).finish(),
             Self::GivenUp(key) => f.debug_tuple("GivenUp").field(key).finish(),
         }
     }

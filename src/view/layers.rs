@@ -39,8 +39,10 @@ impl Layers {
     pub fn draw(&mut self, app: &App, layout: &Layout, buf: &mut Buffer, out: &mut Drawn) {
         for layer in &app.layers {
             if layer.kind().is_transparent() {
-                if let Layer::EditCell(edit) = layer {
-                    cell::draw(app, edit, layout.log, buf);
+                match layer {
+                    Layer::EditCell(edit) => cell::draw(app, edit, layout.log, buf),
+                    Layer::Search(field) => search(app, field, layout.log, buf),
+                    _ => {}
                 }
                 continue;
             }
@@ -60,7 +62,7 @@ impl Layers {
                 Layer::Runs(view) => self.runs(app, view, area, buf, out),
                 Layer::Panes(view) => self.panes(app, view, area, buf, out),
                 Layer::Text(view) => read::text(app, view, area, buf, out),
-                Layer::EditCell(_) => {}
+                Layer::EditCell(_) | Layer::Search(_) => {}
             }
         }
         if app.menu {
@@ -107,6 +109,19 @@ fn top(area: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area })
 }
 
+/// Draws the search field in the last line of the log.
+fn search(app: &App, text: &TextField, area: Rect, buf: &mut Buffer) {
+    let line = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+    buf.set_style(line, app.look.theme.popup());
+    for x in line.left()..line.right() {
+        if let Some(cell) = buf.cell_mut((x, line.y)) {
+            cell.set_symbol(" ");
+        }
+    }
+    let inner = Rect { x: line.x + 1, width: line.width.saturating_sub(2), ..line };
+    field(app, text, "/", "a part of a name; Enter goes to the first match", inner, buf);
+}
+
 /// Draws a field with its prompt, hint and problem, in two rows.
 fn field(app: &App, field: &TextField, prompt: &str, hint: &str, area: Rect, buf: &mut Buffer) {
     let text = field.text();
@@ -114,4 +129,14 @@ fn field(app: &App, field: &TextField, prompt: &str, hint: &str, area: Rect, buf
     let cursor = text::cleaned(&before, app.look.theme.glyphs).count();
     let input = Input::new(&app.look.theme, text, cursor).prompt(prompt).hint(hint).problem(&field.problem);
     (&input).render(area, buf);
+    if field.fresh {
+        // Like selected text: typing replaces it.
+        let glyphs = app.look.theme.glyphs;
+        let at = text::width(prompt, glyphs) + 1;
+        let width = text::width(text, glyphs).min(area.width.saturating_sub(at));
+        buf.set_style(
+            Rect { x: area.x + at, width, height: 1.min(area.height), ..area },
+            app.look.theme.selected(),
+        );
+    }
 }

@@ -15,7 +15,7 @@ mod training;
 mod whatif;
 
 use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, JobKey, JobResult, PaneDrawn};
+use crate::app::drawn::{Drawn, Hit, Item, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState};
 use crate::app::state::App;
 use explained::{Explain, Explanations};
@@ -26,6 +26,7 @@ use ratatui::widgets::Widget;
 use section::panes::SectionPanes;
 pub use section::tone;
 use std::fmt;
+use std::sync::Arc;
 use whatif::WhatIfPane;
 
 /// The kinds whose panes have their own drawing code; the panes of other kinds are sections.
@@ -216,6 +217,20 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         .focused(input.focused)
         .state(state))
         .render(area, buf);
+}
+
+/// Returns the names of items for a search; none unless a search needs them.
+fn labels(
+    input: &PaneInput<'_>,
+    items: &[Item],
+    name: impl Fn(ItemId) -> Option<String>,
+) -> Arc<[(ItemId, String)]> {
+    /// Maximum number of items that are searched, so that a frame stays short.
+    const MOST: usize = 20_000;
+    if !input.focused || !input.app.wants_labels() {
+        return Arc::default();
+    }
+    items.iter().take(MOST).filter_map(|item| Some((item.id, name(item.id)?))).collect()
 }
 
 /// Returns the name of the plan, such as `plan 5`, if a pane shows another plan than the header.

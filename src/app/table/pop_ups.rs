@@ -8,10 +8,21 @@ use crate::app::layer::LayerKind;
 pub(super) fn actions() -> Vec<ActionInfo> {
     use ActionInfo as A;
     use LayerKind as L;
-    const TYPED: &[L] = &[L::Help, L::Palette, L::EditKnob, L::Export];
+    const TYPED: &[L] = &[L::Help, L::Palette, L::EditKnob, L::Export, L::Search];
     const READ: &[L] = &[L::Compare, L::Log, L::Runs, L::Panes, L::Text];
-    const CHOOSE: &[L] =
-        &[L::Help, L::Palette, L::EditKnob, L::EditCell, L::Confirm, L::Export, L::Runs, L::Panes];
+    const CHOOSE: &[L] = &[
+        L::Help,
+        L::Palette,
+        L::EditKnob,
+        L::EditCell,
+        L::Confirm,
+        L::Export,
+        L::Runs,
+        L::Panes,
+        L::Search,
+        L::Log,
+    ];
+    const SEARCHED: &[L] = &[L::Log, L::Runs, L::Panes, L::Text];
     let layer = |places, name, keys, command, help| A {
         place: TablePlace::Layers(places),
         group: TableGroup::PopUp,
@@ -50,7 +61,7 @@ pub(super) fn actions() -> Vec<ActionInfo> {
             "choose the previous line, name or format",
         ),
         layer(
-            &[L::Palette],
+            &[L::Palette, L::Export],
             "complete",
             &["Tab"],
             LayerCommand::Complete,
@@ -62,6 +73,19 @@ pub(super) fn actions() -> Vec<ActionInfo> {
         layer(READ, "scroll_down", &["j", "Down"], LayerCommand::Down, "scroll or choose downwards")
             .footer(4, "down"),
         layer(READ, "scroll_up", &["k", "Up"], LayerCommand::Up, "scroll or choose upwards").footer(4, "up"),
+        A {
+            place: TablePlace::Layers(SEARCHED),
+            ..A::new("search_view", &["/"], Command::Search, "search for text")
+        }
+        .footer(5, "search"),
+        A {
+            place: TablePlace::Layers(SEARCHED),
+            ..A::new("next_match", &["n"], Command::Find(1), "go to the next match of the search")
+        },
+        A {
+            place: TablePlace::Layers(SEARCHED),
+            ..A::new("previous_match", &["N"], Command::Find(-1), "go to the previous match of the search")
+        },
         layer(READ, "scroll_page_down", &["PgDn", "C-d"], LayerCommand::PageDown, "scroll a page down"),
         layer(READ, "scroll_page_up", &["PgUp", "C-u"], LayerCommand::PageUp, "scroll a page up"),
         layer(

@@ -6,26 +6,72 @@ use crate::app::layer::{CellEdit, KnobEdit, Layer, TextField};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanRef;
 use crate::app::state::{AUTO_DELAY, App};
-use crate::app::work::{KnobChange, Section, Setup};
+use crate::app::work::{FormRow, KnobChange, Section, Setup};
 use lightbay_core::event::Severity;
 use lightbay_core::param::{Domain, Effect as KnobEffect, ParamValue, Setting};
+use lightbay_core::problem::Problems;
 use lightbay_core::report::SliderInfo;
 use lightbay_engines::name_param;
 use std::sync::Arc;
 
 impl App {
-    /// Changes a knob to a value typed in the palette.
+    /// Changes parameters to values typed in the palette: `a=1 b=2`. All of them are changed, or none.
     pub(super) fn set(&mut self, text: &str, effects: &mut Effects) {
-        match text.parse::<Setting>() {
-            Ok(setting) => {
-                self.refused = None;
-                if let Err(problem) = self.apply_setting(&setting, effects) {
-                    self.refused = Some(setting.to_string());
-                    self.say(Severity::Error, problem);
-                }
+        let settings: Result<Vec<Setting>, _> =
+            self.assignments(text).iter().map(|part| part.parse()).collect();
+        let settings = match settings {
+            Ok(settings) => settings,
+            Err(problem) => return self.say(Severity::Error, problem.to_string()),
+        };
+        self.refused = None;
+        if settings.len() > 1
+            && let Some(work) = &self.work
+        {
+            // A trial run, so that a refused value leaves the others unchanged.
+            let mut trial = work.clone();
+            let refused = settings.iter().find_map(|setting| Some((setting, trial.set(setting).err()?)));
+            if let Some((setting, problems)) = refused {
+                let problem = one_line(&problems);
+                self.refused = Some(format!("'{setting}' was refused: {problem}"));
+                return self.say(Severity::Error, format!("{problem}; nothing was changed"));
             }
-            Err(problem) => self.say(Severity::Error, problem.to_string()),
         }
+        let before = self.work.as_ref().map(|work| work.now.clone());
+        for setting in &settings {
+            if let Err(problem) = self.apply_setting(setting, effects) {
+                self.refused = Some(format!("'{setting}' was refused: {problem}"));
+                return self.say(Severity::Error, problem);
+            }
+        }
+        if settings.len() > 1
+            && let (Some(work), Some(before)) = (&mut self.work, before)
+        {
+            work.join_changes(settings.len());
+            let what = changes_in_words(&work.differences(&before));
+            let then = if self.auto { "solving automatically" } else { "{solve_warm} solves" };
+            self.say(Severity::Info, format!("{what}; {then}"));
+        }
+    }
+
+    /// Splits a text into assignments. A word that does not begin with the name of a parameter and `=` belongs to the
+    /// value before it.
+    fn assignments(&self, text: &str) -> Vec<String> {
+        let names = self.work.as_ref().map_or_else(Vec::new, |work| work.knob_names());
+        let begins = |word: &str| {
+            let name = word.split_once('=').map(|(name, _)| name.split('[').next().unwrap_or(name));
+            name.is_some_and(|name| names.iter().any(|known| known == name))
+        };
+        let mut parts: Vec<String> = Vec::new();
+        for word in text.split_whitespace() {
+            match parts.last_mut() {
+                Some(last) if !begins(word) => {
+                    last.push(' ');
+                    last.push_str(word);
+                }
+                _ => parts.push(word.to_owned()),
+            }
+        }
+        if parts.is_empty() { vec![text.to_owned()] } else { parts }
     }
 
     /// Chooses the method that `r` starts.
@@ -67,9 +113,7 @@ impl App {
     fn apply_setting(&mut self, setting: &Setting, effects: &mut Effects) -> Result<(), String> {
         let Some(work) = &mut self.work else { return Err("nothing is open".to_owned()) };
         let before = work.now.clone();
-        let change = work.set(setting).map_err(|problems| {
-            problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-        })?;
+        let change = work.set(setting).map_err(|problems| one_line(&problems))?;
         self.reveal_change(&before);
         self.changed(&change, effects);
         Ok(())
@@ -157,7 +201,9 @@ impl App {
         let changes = self.work.as_ref().map_or_else(Vec::new, |work| work.live_changes(&before));
         let mut names: Vec<String> = changes.iter().flat_map(|change| self.reach(change, effects)).collect();
         names.dedup();
-        let what = if forward { "change made again" } else { "change undone" };
+        let done = if forward { "done again" } else { "undone" };
+        let changed = self.work.as_ref().map_or_else(Vec::new, |work| work.differences(&before));
+        let what = format!("{done}: {}", changes_in_words(&changed));
         if !names.is_empty() {
             self.say(Severity::Info, format!("{what}, applied by {} while running", names.join(", ")));
             return;
@@ -180,7 +226,11 @@ impl App {
                     self.edit_knob(row);
                 }
             }
-            pane => self.edit_cell(pane),
+            pane if self.editing_of(pane).is_some() => self.edit_cell(pane),
+            _ => {
+                self.focus(PaneId::Params);
+                self.say(Severity::Info, "parameters: {edit} edits the selected one");
+            }
         }
     }
 
@@ -194,7 +244,7 @@ impl App {
             _ => Vec::new(),
         };
         let text = row.value.as_ref().map_or_else(String::new, ToString::to_string);
-        let field = TextField::holding(text);
+        let field = TextField::fresh(text);
         self.layers.push(Layer::EditKnob(KnobEdit { row: id, name: row.name, field, choices }));
     }
 
@@ -379,4 +429,30 @@ impl App {
             edit.entry = entry;
         }
     }
+}
+
+/// Returns all problems in one line.
+fn one_line(problems: &Problems) -> String {
+    problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Describes changed values: `seq 8192 → 4096`; of many changes, the first three.
+fn changes_in_words(changes: &[FormRow]) -> String {
+    const SHOWN: usize = 3;
+    let value =
+        |value: Option<&ParamValue>| value.map_or_else(|| "its default".to_owned(), ToString::to_string);
+    let mut words: Vec<String> = changes
+        .iter()
+        .take(SHOWN)
+        .map(|row| {
+            let before = row.was.as_ref().and_then(Option::as_ref);
+            format!("{} {} → {}", row.name, value(before), value(row.value.as_ref()))
+        })
+        .collect();
+    match changes.len() {
+        0 => words.push("values that the form does not show".to_owned()),
+        count if count > SHOWN => words.push(format!("{} more", count - SHOWN)),
+        _ => {}
+    }
+    words.join(", ")
 }

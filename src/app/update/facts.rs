@@ -91,6 +91,8 @@ impl App {
             }
             Fact::Saving(saving) => self.saving(saving, effects),
             Fact::Note(severity, text) => self.say(severity, text),
+            Fact::Script { name, text } => self.script_read(name, &text),
+            Fact::Folder(listing) => self.listed(listing),
             Fact::Terminal(abilities) => {
                 self.look.depth = abilities.depth;
                 self.look.background = abilities.background;
@@ -231,6 +233,10 @@ impl App {
 
     fn open_failed(&mut self, source: &str, problems: Vec<String>) {
         self.start.opening = None;
+        // The problems may begin with the name that the message begins with.
+        let prefix = format!("{source}: ");
+        let short = |problem: &String| problem.strip_prefix(&prefix).unwrap_or(problem).to_owned();
+        let problems: Vec<String> = problems.iter().map(short).collect();
         self.say(Severity::Error, format!("{source} could not be opened: {}", problems.join("; ")));
         if self.work.is_some() && problems.len() > 1 {
             let title = format!("{source} could not be opened");

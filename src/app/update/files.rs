@@ -73,7 +73,7 @@ impl App {
 
     /// Converts a typed text to a path; the text is relative to the folder in which the program was started, unless it
     /// begins with `/` or `~`.
-    pub(super) fn path(&self, text: &str) -> PathBuf {
+    pub(crate) fn path(&self, text: &str) -> PathBuf {
         if text.starts_with('~') { PathBuf::from(text) } else { self.options.folder.join(text) }
     }
 

@@ -14,6 +14,22 @@ impl App {
     pub(super) fn key(&mut self, key: Key, effects: &mut Effects) {
         self.touch();
         let key = key.normal();
+        if self.stop_script() {
+            return;
+        }
+        self.record_key(key);
+        self.press_key(key, effects);
+    }
+
+    /// Processes a key of the user or of a script.
+    pub(super) fn press_key(&mut self, key: Key, effects: &mut Effects) {
+        self.touch();
+        let unread = self.unread.take();
+        self.seen_messages = self.log.total();
+        if key == Key::plain(Code::Enter) && unread.is_some() && self.layers.is_empty() {
+            self.read_message();
+            return;
+        }
         match self.layers.last().map(Layer::kind) {
             Some(kind) => self.layer_key(kind, key, effects),
             None => self.pane_key(key, effects),
@@ -137,6 +153,8 @@ impl App {
     fn type_key(&mut self, key: Key) -> bool {
         use InputRequest as R;
         let request = match (key.code, key.ctrl, key.alt) {
+            // The prompt of the help is a slash, so a slash typed first is not part of the filter.
+            (Code::Char('/'), false, false) if self.help_is_unfiltered() => return true,
             (Code::Char(character), false, false) => R::InsertChar(character),
             (Code::Backspace, false, false) | (Code::Char('h'), true, false) => R::DeletePrevChar,
             (Code::Delete, _, _) | (Code::Char('d'), true, false) => R::DeleteNextChar,
@@ -157,8 +175,16 @@ impl App {
         true
     }
 
+    fn help_is_unfiltered(&self) -> bool {
+        matches!(self.layers.last(), Some(Layer::Help(list)) if list.field.text().is_empty())
+    }
+
     fn type_request(&mut self, request: InputRequest) {
         let Some(field) = self.layers.last_mut().and_then(Layer::field) else { return };
+        if matches!(request, InputRequest::InsertChar(_)) {
+            field.begin_typing();
+        }
+        field.fresh = false;
         let changed = field.input.handle(request).is_some_and(|changed| changed.value);
         if changed {
             field.problem.clear();
@@ -187,6 +213,7 @@ impl App {
             return;
         };
         let mut pasted = false;
+        field.begin_typing();
         let trimmed = text.trim_end_matches(['\r', '\n']);
         for character in trimmed.replace("\r\n", "\n").chars() {
             let character = if matches!(character, '\n' | '\r' | '\t') { ' ' } else { character };

@@ -42,6 +42,13 @@ impl App {
         self.layers.push(Layer::Palette(Filtered { field: TextField::holding(text), ..Filtered::default() }));
     }
 
+    /// Shows the newest message in full.
+    pub(super) fn read_message(&mut self) {
+        let Some(entry) = self.log.last() else { return };
+        let (title, text) = (title_of(entry.severity), entry.text.clone());
+        self.layers.push(Layer::Text(TextView { title: title.to_owned(), lines: vec![text], offset: 0 }));
+    }
+
     pub(super) fn show_log(&mut self) {
         self.layers.push(Layer::Log(ListView::default()));
     }
@@ -67,7 +74,7 @@ impl App {
             Some(Layer::Log(_)) => self.log.len(),
             Some(Layer::Runs(_)) => self.runs.len(),
             Some(Layer::Panes(_)) => self.focus_order().len(),
-            Some(Layer::Text(view)) => view.lines.len(),
+            Some(Layer::Text(view)) => self.drawn.layer_rows.max(view.lines.len()),
             Some(Layer::Compare(_)) => self.drawn.layer_rows,
             _ => 0,
         }
@@ -141,7 +148,7 @@ impl App {
                 let answers = question.answers.len().max(1) as i64;
                 question.chosen = (question.chosen as i64 + by).rem_euclid(answers) as usize;
             }
-            Some(Layer::EditCell(_)) | None => {}
+            Some(Layer::EditCell(_) | Layer::Search(_)) | None => {}
         }
     }
 
@@ -212,7 +219,18 @@ impl App {
                     self.focus(pane);
                 }
             }
-            Some(Layer::Compare(_) | Layer::Log(_) | Layer::Text(_)) | None => {}
+            Some(Layer::Log(list)) => {
+                if let Some(entry) = self.log.iter().rev().nth(list.selected) {
+                    let title = match entry.run {
+                        Some(run) => format!("{}, run {run} {}", title_of(entry.severity), entry.source),
+                        None => title_of(entry.severity).to_owned(),
+                    };
+                    let lines = vec![entry.text.clone()];
+                    self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
+                }
+            }
+            Some(Layer::Search(_)) => self.accept_search(effects),
+            Some(Layer::Compare(_) | Layer::Text(_)) | None => {}
         }
     }
 
@@ -237,6 +255,7 @@ impl App {
 
     /// Types the chosen line into the field.
     fn complete(&mut self) {
+        self.complete_path();
         let Some(Layer::Palette(list)) = self.layers.last() else { return };
         let query = list.field.text().to_owned();
         let Some(line) = palette::lines(self, &query).into_iter().nth(list.selected) else { return };
@@ -299,5 +318,14 @@ impl App {
             then: vec![Confirmed::Run(command)],
         }));
         true
+    }
+}
+
+/// Returns the title of a message by its severity.
+const fn title_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "Message",
+        Severity::Warning => "Warning",
+        Severity::Error => "Error",
     }
 }

@@ -35,6 +35,11 @@ impl App {
                 state.step = None;
             }
         }
+        let own = self.log.last().is_some_and(|entry| entry.source == "app");
+        if drawn.message_cut && own && self.unread.is_none() && self.log.total() > self.seen_messages {
+            self.unread = Some(self.log.total());
+            self.touch();
+        }
         self.drawn = drawn;
     }
 
@@ -118,7 +123,7 @@ impl App {
     }
 
     /// Selects an item; in the table of plans this also displays the plan.
-    fn choose(&mut self, pane: PaneId, item: Option<ItemId>, effects: &mut Effects) {
+    pub(super) fn choose(&mut self, pane: PaneId, item: Option<ItemId>, effects: &mut Effects) {
         self.pane_mut(pane).selected = item;
         self.note_choice(pane);
         if let (PaneId::Plans, Some(item)) = (pane, item) {

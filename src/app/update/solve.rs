@@ -14,7 +14,7 @@ impl App {
         self.auto_at = None;
         if let Some(refused) = self.refused.take() {
             let text = format!(
-                "'{refused}' was refused, so it is not in the scenario; press {{solve_warm}} again to solve without it"
+                "{refused}; it is not in the scenario: press {{solve_warm}} again to solve without it"
             );
             self.say(Severity::Warning, text);
             return;
@@ -38,10 +38,16 @@ impl App {
         {
             let word =
                 if running.state == RunState::Paused { "is paused with" } else { "is already running with" };
-            let way = if running.state == RunState::Paused { "p resumes" } else { "x stops" };
+            let way = if running.state == RunState::Paused {
+                "{pause_solve} resumes"
+            } else {
+                "{stop_solve} stops"
+            };
             self.say(
                 Severity::Info,
-                format!("{name} {word} exactly these parameters; {way} it, R starts it from scratch"),
+                format!(
+                    "{name} {word} exactly these parameters; {way} it, {{solve_cold}} starts it from scratch"
+                ),
             );
             return;
         }

@@ -3,9 +3,11 @@
 use super::{CLOSE_WITHIN, Shell, View};
 use crate::app::action::Fact;
 use crate::app::effect::{Effect, Effects, Source};
+use crate::app::listing::Listing;
 use crate::runtime::clipboard::{self, Way};
 use crate::runtime::helpers::{self, Finished};
 use crate::runtime::kept_look::KeptLook;
+use crate::runtime::listing;
 use crate::runtime::open_scenario::OpenScenario;
 use crate::runtime::saved_plans::read_plan;
 use crate::runtime::terminal::title;
@@ -102,6 +104,19 @@ impl<V: View> Shell<V> {
                 self.app.dirty.frame = true;
                 self.app.dirty.urgent = true;
             }
+            Effect::ReadScript(path) => {
+                let path = at_home(path);
+                self.helpers.spawn("script", move || {
+                    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+                    Finished::Fact(Fact::Script { name: path.display().to_string(), text })
+                });
+            }
+            Effect::ListFolder(folder) => {
+                self.helpers.spawn("list", move || {
+                    let entries = listing::entries(&at_home(folder.clone()));
+                    Finished::Fact(Fact::Folder(Listing { folder, entries }))
+                });
+            }
             Effect::KeepLook => {
                 let look = &self.app.look;
                 let kept = KeptLook::of(look.palette, look.glyphs, self.base);
@@ -172,7 +187,7 @@ impl<V: View> Shell<V> {
         });
     }
 
-    fn control(&mut self, text: &str) {
+    pub(super) fn control(&mut self, text: &str) {
         if let Err(error) = self.screen.control(text) {
             tracing::error!("cannot write to the terminal: {error}");
         }
@@ -183,6 +198,19 @@ impl<V: View> Shell<V> {
             Way::Sequence(sequence) => {
                 self.control(&sequence);
                 self.fact(Fact::Note(Severity::Info, clipboard::sent(text)));
+            }
+            Way::Tmux(plain) => {
+                let text = text.to_owned();
+                self.helpers.spawn("copy", move || match clipboard::to_tmux(&text) {
+                    Ok(()) => {
+                        let words = format!("{}, through tmux", clipboard::sent(&text));
+                        Finished::Fact(Fact::Note(Severity::Info, words))
+                    }
+                    Err(error) => {
+                        tracing::warn!("tmux load-buffer: {error}");
+                        Finished::Send { sequence: plain, note: clipboard::sent(&text) }
+                    }
+                });
             }
             Way::TooLong => {
                 let fact = match clipboard::to_file(text, self.opener.places.state()) {

@@ -64,61 +64,77 @@ impl Layers {
     }
 }
 
-/// Draws a text; long lines are wrapped.
+/// Draws a text; long lines are wrapped, and the box scrolls by rows.
 pub fn text(app: &App, view: &TextView, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
     let theme = &app.look.theme;
     let longest = view.lines.iter().map(|line| words::width(line, theme.glyphs)).max().unwrap_or(0);
     let width = longest.saturating_add(4).clamp(48, 116);
     let inside = width.min(area.width.saturating_sub(2)).saturating_sub(4).max(1);
-    let rows: u16 = view.lines.iter().map(|line| rows_of(line, inside, theme)).fold(0, u16::saturating_add);
-    let count = view.lines.len();
-    let value = [Piece::answer(format!("{} of {count}", (view.offset + 1).min(count)))];
-    let fits = rows.saturating_add(2) <= area.height;
+    let rows: Vec<(String, Tone)> = view
+        .lines
+        .iter()
+        .flat_map(|line| {
+            let tone = if line.trim_start().starts_with('!') { Tone::Bad } else { Tone::Text };
+            wrapped(line, inside, theme).into_iter().map(move |row| (row, tone))
+        })
+        .collect();
+    let height = rows.len().min(usize::from(u16::MAX)) as u16;
+    let fits = height.saturating_add(2) <= area.height;
+    let page = usize::from(area.height.saturating_sub(2)).max(1);
+    let offset = if fits { 0 } else { view.offset.min(rows.len().saturating_sub(page)) };
+    let last = (offset + page).min(rows.len());
+    let value = [Piece::answer(format!("{} to {last} of {}", offset + 1, rows.len()))];
     let value = if fits { &[][..] } else { &value };
-    let inner = popup(app, &view.title, value, (width, rows.saturating_add(2)), area, buf);
+    let inner = popup(app, &view.title, value, (width, height.saturating_add(2)), area, buf);
     let mut pen = Pen::new(buf, inner, theme);
-    let mut y = 0;
-    let mut shown = 0;
-    for line in view.lines.iter().skip(view.offset) {
-        if y >= pen.height() {
-            break;
-        }
-        let tone = if line.trim_start().starts_with('!') { Tone::Bad } else { Tone::Text };
-        y += wrapped(&mut pen, y, line, tone);
-        shown += 1;
+    for (y, (row, tone)) in (0..pen.height()).zip(rows.iter().skip(offset)) {
+        let style = pen.style(*tone);
+        let room = pen.width();
+        pen.cut(0, y, room, row, Cut::End, style);
     }
-    out.layer_page = shown.max(1);
-    out.layer_rows = count;
+    out.layer_page = page;
+    out.layer_rows = rows.len();
 }
 
-/// Returns the number of rows of a line at a given width.
-fn rows_of(line: &str, width: u16, theme: &lightbay_widgets::Theme) -> u16 {
-    let mut rows = 1;
+/// Breaks a line at blanks into rows of at most `width` columns; a word that is longer than a row is broken too, so that
+/// paths are shown in full.
+fn wrapped(line: &str, width: u16, theme: &lightbay_widgets::Theme) -> Vec<String> {
+    let glyphs = theme.glyphs;
+    let mut rows = vec![String::new()];
     let mut at = 0;
     for word in line.split_inclusive(' ') {
-        let size = words::width(word.trim_end(), theme.glyphs);
+        let size = words::width(word.trim_end(), glyphs);
         if at > 0 && at + size > width {
-            rows += 1;
+            rows.push(String::new());
             at = 0;
         }
-        at = at.saturating_add(words::width(word, theme.glyphs));
+        for part in word.split_inclusive(|_: char| true) {
+            let step = words::width(part, glyphs);
+            if at + step > width && part != " " {
+                rows.push(String::new());
+                at = 0;
+            }
+            at += step;
+            if let Some(row) = rows.last_mut() {
+                row.push_str(part);
+            }
+        }
     }
     rows
 }
 
-/// Writes a line, broken at spaces. Returns the number of rows used.
-fn wrapped(pen: &mut Pen<'_>, y: i32, line: &str, tone: Tone) -> i32 {
-    let glyphs = pen.glyphs();
-    let style = pen.style(tone);
-    let width = pen.width();
-    let (mut x, mut row) = (0, 0);
-    for word in line.split_inclusive(' ') {
-        let size = i32::from(words::width(word.trim_end(), glyphs));
-        if x > 0 && x + size > width {
-            row += 1;
-            x = 0;
-        }
-        x += pen.cut(x, y + row, width - x, word, Cut::End, style);
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+    use lightbay_widgets::Theme;
+
+    #[test]
+    fn rows_break_at_blanks_and_long_words_are_broken() {
+        let theme = Theme::default();
+        assert_eq!(wrapped("one two three", 8, &theme), ["one two ", "three"]);
+        assert_eq!(wrapped("/a/very/long/path", 6, &theme), ["/a/ver", "y/long", "/path"]);
+        assert_eq!(wrapped("", 6, &theme), [""]);
+        let text = "at /some/long/path, which is not there";
+        assert_eq!(wrapped(text, 7, &theme).concat(), text);
     }
-    row + 1
 }

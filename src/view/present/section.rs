@@ -31,7 +31,7 @@ mod spans;
 mod tests;
 
 use super::rows::{self, ends, from, line};
-use super::{PaneInput, Title, below, body, frame, plain};
+use super::{PaneInput, Title, below, body, frame, labels, plain};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::ItemId;
@@ -206,6 +206,8 @@ impl SectionView {
             self.draw_detail(input, &detail.section, place.detail, buf);
         }
         drawn.items = Arc::clone(self.content.items());
+        drawn.labels =
+            labels(input, self.content.items(), |id| Some(self.content.sentence(section, id)?.to_string()));
         drawn.chosen = chosen.filter(|_| pointed.is_some() || input.state.selected != chosen);
         if let Some(item) = chosen.filter(|_| has_details || self.content.has_spans()) {
             drawn.steps = drawn.items.len() as u32;

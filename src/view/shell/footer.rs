@@ -11,6 +11,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
+/// Identity of the leader key among the entries.
+const LEADER: u32 = u32::MAX;
+
 /// The last line of the screen, with the keys that it shows.
 #[derive(Debug, Default)]
 pub struct FooterLine {
@@ -26,10 +29,14 @@ impl FooterLine {
             label: hint.label.into(),
             enabled: hint.possible,
             keep: hint.keep,
-            id: hint.action as u32,
+            id: hint.action.map_or(LEADER, |action| action as u32),
         }));
         (&Footer::new(&app.look.theme, &self.hints)).render(area, buf, &mut self.hits);
         out.hits.extend(self.hits.iter().filter_map(|hit| {
+            if hit.id == LEADER {
+                let click = Action::Key(app.keymap.leader()?);
+                return Some(Hit { rect: hit.rect, click, open: None });
+            }
             let info = table::all().get(hit.id as usize)?;
             let click = match &info.make {
                 Make::Plain(command) => Action::Do(command.clone()),

@@ -5,10 +5,13 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::log::LogEntry as Line;
 use crate::app::state::App;
 use lightbay_core::event::Severity as Level;
-use lightbay_widgets::{LogEntry, LogLines, Piece, Sentence, Severity, Tone, pieces_width};
+use lightbay_widgets::{LogEntry, LogLines, Piece, Sentence, Severity, Tone, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
+
+/// Columns around a message without its source and the note at the right: margins, clock, severity and gaps.
+const MESSAGE_AT: u16 = 15;
 
 /// The displayed lines of the log.
 #[derive(Debug, Default)]
@@ -68,6 +71,14 @@ impl Log {
             let key = super::key_of(app, &Command::Log);
             self.right.push(Piece::muted(format!("{} of {count}  {key} log", self.lines.len())));
         }
+        let newest = app.log.last().map_or(0, |entry| text::width(&entry.text, app.look.theme.glyphs));
+        if app.unread.is_some() {
+            self.right.insert(0, Piece::answer("Enter reads it  "));
+        }
+        let taken = pieces_width(&self.right, app.look.theme.glyphs);
+        let sources = self.lines.iter().map(|entry| text::width(&entry.source, app.look.theme.glyphs));
+        let before = MESSAGE_AT + sources.max().unwrap_or(0).min(24) + taken;
+        out.message_cut = newest > lines.width.saturating_sub(before);
         (&LogLines::new(&app.look.theme, &self.lines).right(&self.right)).render(lines, buf);
         out.hits.push(Hit { rect: area, click: Action::Do(Command::Log), open: None });
     }

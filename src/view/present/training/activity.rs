@@ -3,13 +3,13 @@
 //! the load of the link.
 
 use super::explained::Explained;
-use super::{Choice, JobFacts, pieces};
+use super::{Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
 use crate::view::present::rows::line;
 use crate::view::present::section;
-use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_engines::training::plan::RateControl;
 use lightbay_engines::training::report;
 use lightbay_widgets::{
@@ -312,6 +312,7 @@ impl ActivityPane {
         sentence: &[Piece],
     ) {
         drawn.items = Arc::clone(&self.items);
+        drawn.labels = labels(input, &self.items, |id| links::task(&facts.analysis.setting.instance, id));
         drawn.page = usize::from(inner.height.saturating_sub(HEADS));
         drawn.offset = self.state.row_offset;
         drawn.column = self.state.column_offset;

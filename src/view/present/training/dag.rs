@@ -7,7 +7,7 @@ use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
 use crate::view::present::rows::line;
-use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_engines::training::model::full_dag::NodeKind;
 use lightbay_engines::training::report;
 use lightbay_engines::training::scenario::instance::{LinkKind, TaskKind};
@@ -94,7 +94,7 @@ impl DagPane {
         self.state.selected = selected;
         self.state.offset = input.state.offset;
         timeline.render(inner, buf, &mut self.state);
-        self.report(input, drawn, out, inner);
+        self.report(input, facts, drawn, out, inner);
         drawn.chosen = selected.filter(|_| choice.by_person);
 
         let sentence = Self::sentence(facts, selected);
@@ -402,8 +402,17 @@ impl DagPane {
         line
     }
 
-    fn report(&self, input: &PaneInput<'_>, drawn: &mut PaneDrawn, out: &mut Drawn, inner: Rect) {
+    fn report(
+        &self,
+        input: &PaneInput<'_>,
+        facts: &Explained,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+        inner: Rect,
+    ) {
         drawn.items = Arc::clone(&self.selectable);
+        drawn.labels =
+            labels(input, &self.selectable, |id| links::task(&facts.analysis.setting.instance, id));
         drawn.page = usize::from(inner.height.saturating_sub(1));
         drawn.offset = self.state.offset;
         out.hits.extend(self.state.hits.iter().map(|hit| input.hit(hit.rect, hit.id, Command::Inspect)));

@@ -14,6 +14,12 @@ pub fn pod(instance: &Instance, pod: usize) -> String {
     }
 }
 
+/// Returns the name of a task with the ends of its directed link, if an item is a task.
+pub fn task(instance: &Instance, item: u32) -> Option<String> {
+    let task = instance.tasks.get(item as usize)?;
+    Some(format!("{} {}", task.name, route(instance, item)))
+}
+
 /// Returns the name of a link: `p0–p1`.
 pub fn link(instance: &Instance, link: usize) -> String {
     instance.links.get(link).map_or_else(String::new, |link| {

@@ -6,7 +6,7 @@ use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::rows::line;
-use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::training::scenario::instance::LinkKind;
 use lightbay_widgets::{
@@ -385,6 +385,9 @@ impl PortsPane {
         link: Option<u32>,
     ) {
         drawn.items = Arc::clone(&self.items);
+        drawn.labels = labels(input, &self.items, |id| {
+            Some(links::link(&facts.analysis.setting.instance, self.link_of(id)? as usize))
+        });
         drawn.page = usize::from(inner.height.saturating_sub(1));
         drawn.offset = self.state.row_offset;
         drawn.column = self.state.column_offset;

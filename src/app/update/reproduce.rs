@@ -1,0 +1,258 @@
+//! Copying what the screen shows in a form that others can use: the command line that reproduces it, and the selection
+//! as JSON.
+
+use crate::app::effect::{Effect, Effects};
+use crate::app::pane::PaneId;
+use crate::app::state::App;
+use lightbay_core::event::{RunId, Severity};
+use lightbay_core::param::{ParamValue, Setting};
+use lightbay_core::run::Common;
+use lightbay_engines::AnyScenario;
+use serde_json::{Value, json};
+
+/// Inputs of the run that the screen shows.
+struct Shown {
+    scenario: AnyScenario,
+    sha256: String,
+    method: String,
+    params: Vec<(String, ParamValue)>,
+    common: Common,
+}
+
+impl App {
+    /// Copies the command line that makes the displayed plan, or, without a plan, starts the next solve.
+    pub(super) fn copy_command(&mut self, effects: &mut Effects) {
+        match self.command_line() {
+            Ok(command) => effects.push(Effect::Copy(command)),
+            Err(problem) => self.say(Severity::Warning, problem),
+        }
+    }
+
+    /// Returns the command line that reproduces what is on the screen.
+    pub(super) fn command_line(&self) -> Result<String, String> {
+        let work = self.work.as_ref().ok_or("nothing is open; open a file or an example first")?;
+        let shown = self.shown_inputs().ok_or("the plan is still being read; try again in a moment")?;
+        let (source, base) = self.source_of_command()?;
+        let info = work.method(&shown.method);
+        // Methods that evaluate an edit are no methods of the command line with defaults.
+        let info =
+            info.ok_or_else(|| format!("'{}' cannot be started from the command line", shown.method))?;
+        let mut settings = Vec::new();
+        for knob in shown.scenario.every_knob() {
+            let value = shown.scenario.knob(&knob.name);
+            if let Some(value) = value.filter(|value| base.knob(&knob.name).as_ref() != Some(value)) {
+                settings.push(setting(&knob.name, &value));
+            }
+        }
+        let scenario_only = settings.len();
+        for (name, value) in &shown.params {
+            let known = info.params.iter().find(|param| param.name == **name);
+            if known.is_some_and(|param| param.default.as_ref() != Some(value)) {
+                settings.push(setting(name, value));
+            }
+        }
+        let wanted = &shown.sha256;
+        let applied = lightbay_engines::apply(&base, &shown.method, &settings);
+        let same = |scenario: &AnyScenario| scenario.sha256().is_ok_and(|sha256| sha256 == *wanted);
+        // Values that follow from other values need not be set, and some cannot be.
+        let applied = match applied {
+            Ok((scenario, _)) if same(&scenario) => Ok(settings),
+            _ => least(&base, &shown, &settings, scenario_only).ok_or(()),
+        };
+        let settings = applied.map_err(|()| {
+            format!(
+                "parameters do not express every change of {source}; write the scenario with {} and solve that file",
+                self.keymap.hint("write")
+            )
+        })?;
+        let mut words = vec!["lightbay".to_owned(), "solve".to_owned(), quoted(&source)];
+        words.extend(["--method".to_owned(), quoted(&shown.method)]);
+        for setting in &settings {
+            words.extend(["--set".to_owned(), quoted(&setting.to_string())]);
+        }
+        let common = shown.common;
+        if common.seed != Common::default().seed {
+            words.extend(["--seed".to_owned(), common.seed.to_string()]);
+        }
+        for (flag, value) in [("--time-limit", common.time_limit_s), ("--gap", common.gap)] {
+            words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_string()]));
+        }
+        Ok(words.join(" "))
+    }
+
+    /// Returns the inputs of the displayed plan; without a plan, the inputs of the next solve.
+    fn shown_inputs(&self) -> Option<Shown> {
+        let work = self.work.as_ref()?;
+        let Some(entry) = self.plans.shown() else {
+            let now = &work.now;
+            return Some(Shown {
+                scenario: now.scenario.clone(),
+                sha256: now.sha256.clone(),
+                method: now.method.clone(),
+                params: now.params_of(&now.method),
+                common: now.common,
+            });
+        };
+        let plan = &entry.plan.as_ref()?.0;
+        let header = plan.header();
+        let params: Vec<(String, ParamValue)> =
+            header.parameters.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        // A plan does not store the limits of its run; those of the newest solve apply if it used the same method.
+        let solved = work.solved.as_ref().filter(|solved| solved.method == header.method);
+        let common =
+            Common { seed: header.seed, ..solved.map_or_else(Common::default, |solved| solved.common) };
+        let sha256 = entry.scenario_sha256.clone();
+        Some(Shown { scenario: plan.scenario(), sha256, method: header.method.clone(), params, common })
+    }
+
+    /// Returns the name of the scenario on the command line, and the scenario that this name means.
+    fn source_of_command(&self) -> Result<(String, AnyScenario), String> {
+        let work = self.work.as_ref().ok_or("nothing is open")?;
+        if let Some(name) = work.source.strip_prefix("preset:") {
+            let base = lightbay_engines::preset(name).map_err(|problem| problem.to_string())?;
+            return Ok((work.source.clone(), base));
+        }
+        let base = work.opened.scenario.clone();
+        let is_file =
+            !work.source.starts_with("import ") && !work.source.starts_with("session:") && work.source != "-";
+        match (is_file, self.session.name.as_str()) {
+            (true, _) => Ok((work.source.clone(), base)),
+            (false, "") => Err("the scenario is not in a file yet; write it first".to_owned()),
+            (false, name) => Ok((format!("session:{name}"), base)),
+        }
+    }
+
+    /// Copies what is selected as JSON: the plan, the parameter, the run, or the item of the pane with its details.
+    pub(super) fn copy_json(&mut self, effects: &mut Effects) {
+        match self.selection_json() {
+            Ok(document) => {
+                let text = serde_json::to_string_pretty(&document).unwrap_or_else(|_| document.to_string());
+                effects.push(Effect::Copy(text));
+            }
+            Err(why) => self.say(Severity::Info, why),
+        }
+    }
+
+    fn selection_json(&self) -> Result<Value, &'static str> {
+        let pane = self.focus.pane;
+        let selected = self.pane(pane).selected;
+        let about = |what: &str, mut value: Value| {
+            if let (Value::Object(fields), Some(work)) = (&mut value, &self.work) {
+                fields.insert("scenario".to_owned(), work.now.scenario.name().into());
+                fields.insert("scenario_sha256".to_owned(), work.now.sha256.clone().into());
+            }
+            json!({ "schema": "lightbay.selection/1", "of": what, "selection": value })
+        };
+        match pane {
+            PaneId::Start => {
+                let sentence = self.drawn_pane(pane).map(|drawn| drawn.sentence.as_str()).unwrap_or_default();
+                if sentence.is_empty() {
+                    Err("this row has no data")
+                } else {
+                    Ok(about("start", json!({ "source": sentence })))
+                }
+            }
+            PaneId::Params => {
+                let work = self.work.as_ref().ok_or("nothing is open")?;
+                let row = selected.and_then(|id| work.row(id)).ok_or("select a parameter first")?;
+                let value = serde_json::to_value(&row.value).unwrap_or_default();
+                Ok(about(
+                    "parameter",
+                    json!({ "name": row.name, "value": value, "unit": row.info.unit, "help": row.info.help }),
+                ))
+            }
+            PaneId::Plans => {
+                let entry = self.meant_plan().ok_or("there is no plan yet")?;
+                let plan =
+                    entry.plan.as_ref().ok_or("the plan is still being read; try again in a moment")?;
+                let bytes = plan.0.to_json().map_err(|_| "the plan cannot be written as JSON")?;
+                serde_json::from_slice(&bytes).map_err(|_| "the plan cannot be written as JSON")
+            }
+            PaneId::Solve => {
+                let run = selected.and_then(|id| self.runs.get(RunId(u64::from(id))));
+                let run =
+                    run.or_else(|| self.runs.newest().first().copied()).ok_or("nothing was started yet")?;
+                Ok(about(
+                    "run",
+                    json!({
+                        "run": run.id.0,
+                        "method": run.method,
+                        "state": self.run_word(run),
+                        "elapsed_s": run.elapsed_s,
+                        "best": run.best.as_ref().map(|best| best.value),
+                        "bound": run.bound,
+                        "run_scenario_sha256": run.scenario_sha256,
+                    }),
+                ))
+            }
+            PaneId::Kind(_) => {
+                let drawn = self.drawn_pane(pane).ok_or("this pane is not on the screen")?;
+                if drawn.sentence.is_empty() && drawn.details.is_empty() {
+                    return Err("select something to copy first");
+                }
+                let name = self.pane_info(pane).map_or("", |info| info.name);
+                let plan = self.plans.shown().map(|entry| entry.number);
+                Ok(about(
+                    "item",
+                    json!({
+                        "pane": name,
+                        "plan": plan,
+                        "item": drawn.chosen.or(selected),
+                        "sentence": drawn.sentence.trim_start_matches("> "),
+                        "details": drawn.details,
+                    }),
+                ))
+            }
+        }
+    }
+}
+
+fn setting(name: &str, value: &ParamValue) -> Setting {
+    Setting { name: name.to_owned(), index: None, text: value.to_string() }
+}
+
+/// Leaves out settings of the scenario, one at a time, as long as the rest still makes the scenario of the plan.
+fn least(
+    base: &AnyScenario,
+    shown: &Shown,
+    settings: &[Setting],
+    scenario_only: usize,
+) -> Option<Vec<Setting>> {
+    let makes = |settings: &[Setting]| {
+        let applied = lightbay_engines::apply(base, &shown.method, settings);
+        applied.is_ok_and(|(made, _)| made.sha256().is_ok_and(|sha256| sha256 == shown.sha256))
+    };
+    for left_out in 0..scenario_only {
+        let mut fewer = settings.to_vec();
+        fewer.remove(left_out);
+        if makes(&fewer) {
+            return Some(fewer);
+        }
+    }
+    None
+}
+
+/// Quotes a word for a POSIX shell, if it needs it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:=/+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_for_the_shell_only_if_needed() {
+        assert_eq!(quoted("preset:tiny4"), "preset:tiny4");
+        assert_eq!(quoted("seq=4096,8192"), "seq=4096,8192");
+        assert_eq!(quoted("name=it's"), "'name=it'\\''s'");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("p[1]=2"), "'p[1]=2'");
+        assert_eq!(quoted(""), "''");
+    }
+}
