@@ -22,6 +22,7 @@ pub mod input;
 pub mod kept_look;
 pub mod listing;
 pub mod open;
+mod open_file;
 pub mod open_scenario;
 pub mod report;
 pub mod saved_plans;

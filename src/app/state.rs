@@ -1,6 +1,6 @@
 //! All state of the workbench, with the queries for drawing and updating. Changed only by `update`.
 
-use crate::app::action::{Command, Heard, Motion, Recent, SessionView};
+use crate::app::action::{Heard, Motion, SessionView};
 use crate::app::drawn::{CellEditing, Drawn, Item, PaneDrawn};
 use crate::app::key::Key;
 use crate::app::keymap::Keymap;
@@ -12,11 +12,12 @@ use crate::app::plans::{PlanEntry, PlanTable};
 use crate::app::preview::PlanPreview;
 use crate::app::runs::{Run, RunTable};
 use crate::app::script::{Playing, Recording};
+pub use crate::app::start_screen::{Example, StartItem, StartScreen};
 use crate::app::sweeps::SweepTable;
 use crate::app::work::{FormRow, Section, Work};
 use crate::app::{RunProgress, Signs};
 use lightbay_core::event::{RunId, Severity};
-use lightbay_engines::{AnyPlan, PresetInfo};
+use lightbay_engines::AnyPlan;
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -124,96 +125,6 @@ impl Dirty {
     /// Returns `true` if a frame is needed.
     pub fn any(&self) -> bool {
         self.frame || self.clock || !self.panes.is_empty()
-    }
-}
-
-/// A row of the start screen.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StartItem {
-    /// Continue a saved session.
-    Continue(usize),
-    /// Open an example: index into [`StartScreen::presets`].
-    Example(usize),
-    /// Start a command that still needs its argument.
-    Ask(&'static str),
-    /// Give a command.
-    Do(Command),
-}
-
-/// Content of the start screen.
-#[derive(Clone, Debug, Default)]
-pub struct StartScreen {
-    /// Saved sessions, newest first; `None` until the sessions are listed.
-    pub recent: Option<Vec<Recent>>,
-    /// Built-in scenarios.
-    pub presets: Vec<PresetInfo>,
-    /// Name of the file, preset or session that is being opened.
-    pub opening: Option<String>,
-    /// Problems of the last failed opening, one line each.
-    pub problems: Vec<String>,
-}
-
-/// A row of the examples on the start screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Example {
-    /// An example: index into [`StartScreen::presets`].
-    Preset(usize),
-    /// A note that this number of further examples of the same kind is not listed.
-    More(usize),
-}
-
-impl StartScreen {
-    /// Maximum number of examples on the start screen, divided evenly among the kinds, so that all kinds and the rows
-    /// after them are visible.
-    pub const EXAMPLES: usize = 18;
-
-    /// Returns the examples, kind by kind.
-    pub fn examples(&self) -> Vec<Example> {
-        let mut examples = Vec::new();
-        let mut first = 0;
-        let kinds = || self.presets.chunk_by(|a, b| a.kind == b.kind);
-        let most = Self::EXAMPLES / kinds().count().max(1);
-        for kind in kinds() {
-            let shown = kind.len().min(most);
-            examples.extend((first..first + shown).map(Example::Preset));
-            if kind.len() > shown {
-                examples.push(Example::More(kind.len() - shown));
-            }
-            first += kind.len();
-        }
-        examples
-    }
-
-    /// Returns the selectable rows, in order; the id of an item is its index.
-    pub fn items(&self) -> Vec<StartItem> {
-        let recent = self.recent.as_ref().map_or(0, Vec::len);
-        let mut items: Vec<StartItem> = (0..recent).map(StartItem::Continue).collect();
-        items.extend(self.examples().into_iter().map(|example| match example {
-            Example::Preset(index) => StartItem::Example(index),
-            Example::More(_) => StartItem::Ask("new"),
-        }));
-        items.extend(["open", "new", "import"].map(StartItem::Ask));
-        items.extend([Command::Help, Command::Palette].map(StartItem::Do));
-        items
-    }
-
-    /// Returns the text by which a row is found.
-    pub fn label(&self, item: &StartItem) -> String {
-        match item {
-            StartItem::Continue(index) => {
-                let recent = self.recent.as_ref().and_then(|all| all.get(*index));
-                recent.map_or_else(String::new, |recent| {
-                    format!("{} {} {}", recent.name, recent.kind, recent.method)
-                })
-            }
-            StartItem::Example(index) => self.presets.get(*index).map_or_else(String::new, |preset| {
-                format!("{} {} {}", preset.kind, preset.name, preset.help)
-            }),
-            StartItem::Ask(name) => (*name).to_owned(),
-            StartItem::Do(command) => {
-                crate::app::table::of(command).map_or_else(String::new, |info| info.name.to_owned())
-            }
-        }
     }
 }
 

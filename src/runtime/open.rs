@@ -10,15 +10,13 @@ use lightbay_core::clock::Clock;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::kind::{Depth, Sense};
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, FileSource, Product};
+use lightbay_engines::{AnyPlan, AnyScenario, Product};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     NewSession, Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
     SessionWriter, Store,
 };
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -86,37 +84,6 @@ impl Opener {
             }
             Source::File(path) => self.file(path).map(Some),
         }
-    }
-
-    fn file(&self, path: &Path) -> Result<Bundle, Refused> {
-        let name = path.display().to_string();
-        let file =
-            File::open(path).map_err(|error| vec![format!("{name}: {error}; check the name of the file")])?;
-        let read = match lightbay_engines::read_file(file, &name) {
-            Ok(read) => read,
-            Err(problems) => return self.foreign(path, &name).unwrap_or_else(|| Err(lines(&problems))),
-        };
-        match read {
-            AnyFile::Scenario(scenario) => Ok(self.scenario(scenario, &name, Vec::new())),
-            AnyFile::Plan(file) => {
-                let report = file.check(Depth::Usual);
-                match report.plan {
-                    Some(plan) => Ok(self.plan(plan, &name, Vec::new())),
-                    None => Err(report.violations.iter().map(ToString::to_string).collect()),
-                }
-            }
-        }
-    }
-
-    /// Imports a file of another tool if its content shows its format.
-    fn foreign(&self, path: &Path, name: &str) -> Option<Result<Bundle, Refused>> {
-        let file = path.to_owned();
-        let source = FileSource::new(name.to_owned(), move || Ok(Box::new(File::open(&file)?)));
-        let format = lightbay_engines::recognised(&[source]).ok()?;
-        let imported = crate::runtime::helpers::import(format, &[path.to_owned()]);
-        Some(
-            imported.map(|(product, notes)| self.product(product, &format!("import {format} {name}"), notes)),
-        )
     }
 
     /// Opens a scenario in a new session.

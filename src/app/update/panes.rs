@@ -40,6 +40,11 @@ impl App {
             self.unread = Some(self.log.total());
             self.touch();
         }
+        // After a change of the size, a message may fit.
+        let is_error = self.log.last().is_some_and(|entry| entry.severity == Severity::Error);
+        if !drawn.message_cut && !is_error && self.unread.take().is_some() {
+            self.touch();
+        }
         self.drawn = drawn;
     }
 
