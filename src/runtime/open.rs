@@ -8,7 +8,7 @@ use crate::runtime::follow::Following;
 use crate::runtime::saved_plans::saved_plans;
 use lightbay_core::clock::Clock;
 use lightbay_core::event::{RunId, Severity};
-use lightbay_core::kind::{Depth, Sense};
+use lightbay_core::kind::Sense;
 use lightbay_core::param::ParamValue;
 use lightbay_engines::{AnyPlan, AnyScenario, Product};
 use lightbay_sessions::writer::Notify;
