@@ -141,7 +141,8 @@ impl<'r> Timed<'r> {
         let (schedule, scale) = (&self.range.schedule, bytes as f64 / self.range.planned_for_bytes as f64);
         let chunk_bytes = scale * self.scenario.demand.chunk_size(&self.scenario.topology);
         let pieces = schedule.time.pieces_per_chunk;
-        if pieces > 1 && chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES {
+        // Rounding must not decide at the size at which pieces reach the minimum.
+        if pieces > 1 && chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES * (1.0 - 1e-9) {
             return f64::INFINITY;
         }
         replay::replay_us(&self.scenario, schedule, &self.links, scale).unwrap_or(f64::INFINITY)

@@ -17,6 +17,7 @@ use crate::plan::{CollectiveResult, ScenarioFloors, SizePoint, SizeRange};
 use crate::scenario::CollectiveScenario;
 use crate::search::construct::{ConstructLimits, construct};
 use crate::search::ranges::{ServedSizes, TimesBySize, crossover, fewest};
+use crate::trees::library::TreeEffort;
 use crate::trees::parts::TreeParts;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
@@ -122,7 +123,19 @@ impl<'s> RangeSearch<'s> {
             let sized = self.sized(at);
             // The trees are the same for every size; the number of pieces is chosen for each size.
             if let Some(parts) = &parts {
-                self.plan_along_trees(at, &sized, parts, cx)?;
+                self.plan_along_trees(
+                    at,
+                    &sized,
+                    parts,
+                    &trees::effort(&sized, &self.tasks, MOST_SENDS),
+                    cx,
+                )?;
+                // A list of few transmissions has few pieces per tree; the compact form has no such limit.
+                if !self.is_near_floor(at) {
+                    let effort =
+                        TreeEffort { multiple: sized.demand.chunks_per_rank, ..TreeEffort::default() };
+                    self.plan_along_trees(at, &sized, parts, &effort, cx)?;
+                }
             }
             // With many deliveries, the construction runs only if there are no trees, and for three sizes at most.
             let every = deliveries <= MOST_DELIVERIES;
@@ -135,7 +148,10 @@ impl<'s> RangeSearch<'s> {
                 let pieces =
                     PIECES.into_iter().filter(|pieces| deliveries * *pieces as usize <= MOST_DELIVERIES);
                 let pieces = pieces.filter(|pieces| chunk_bytes / f64::from(*pieces) >= MIN_PIECE_BYTES);
-                for pieces in pieces.filter(|_| parts.is_none()) {
+                for pieces in pieces {
+                    if parts.is_some() && self.is_near_floor(at) {
+                        break;
+                    }
                     self.plan_in_pieces(at, &sized, None, pieces, cx)?;
                 }
             }
@@ -154,16 +170,26 @@ impl<'s> RangeSearch<'s> {
         }
     }
 
+    /// Returns the lower bound on the completion time of a size, µs; 0 if none is known.
+    fn floor_us(&self, at: usize) -> f64 {
+        self.floors.as_ref().map_or(0.0, |floors| floors[at].with_latency.floor_us)
+    }
+
+    /// Returns `true` if no schedule of a size is faster than the best one by more than [`CLOSE`].
+    fn is_near_floor(&self, at: usize) -> bool {
+        self.best_us[at] <= self.floor_us(at) * (1.0 + CLOSE)
+    }
+
     fn plan_along_trees(
         &mut self,
         at: usize,
         sized: &CollectiveScenario,
         parts: &TreeParts<'_>,
+        effort: &TreeEffort,
         cx: &mut Context<'_, Collective>,
     ) -> Result<(), MethodError> {
-        let floor_us = self.floors.as_ref().map_or(0.0, |floors| floors[at].with_latency.floor_us);
-        let effort = trees::effort(sized, &self.tasks, MOST_SENDS);
-        let Some(plan) = parts.plan(trees::shard_bytes(sized), floor_us, &effort, cx)? else { return Ok(()) };
+        let floor_us = self.floor_us(at);
+        let Some(plan) = parts.plan(trees::shard_bytes(sized), floor_us, effort, cx)? else { return Ok(()) };
         let form = match trees::schedule(sized, parts, &plan, MOST_SENDS) {
             // A size without trees is served by the schedule of another size.
             Err(MethodError::Failed(why)) => {
@@ -219,7 +245,7 @@ impl<'s> RangeSearch<'s> {
                 let share = bytes as f64 / self.sizes[schedule.planned_for] as f64;
                 let piece_bytes = tasks.chunk_bytes * share;
                 // Pieces of a few bytes would take longer than the replay predicts.
-                let is_fine = tasks.pieces > 1 && piece_bytes < MIN_PIECE_BYTES;
+                let is_fine = tasks.pieces > 1 && piece_bytes < MIN_PIECE_BYTES * (1.0 - SAME);
                 (!is_fine).then(|| replay_us(tasks, schedules, piece_bytes))
             }
             ScheduleForm::Short(_) => (self.sizes[schedule.planned_for] == bytes).then_some(schedule.time_us),

@@ -135,3 +135,23 @@ fn changed_ranges_are_found() {
     });
     has("21 of 21 sizes have no schedule in the plan; the smallest of them is 1000 bytes", &Vec::clear);
 }
+
+#[test]
+fn no_size_is_behind_trees_planned_for_it_alone() {
+    let mut scenario = preset("mi250x2-allgather-1gb");
+    scenario.demand.sizes_bytes = vec![1_000_000, 64_000_000, 1_000_000_000];
+    let run = |method: &str, scenario: CollectiveScenario| {
+        let plan = Ask::of(&methods::all(), method, scenario).run().done.plan.unwrap();
+        downcast::<Collective>(&plan).unwrap()
+    };
+    let plan = run("auto", scenario.clone());
+    let result = &plan.plan().result;
+    let points: Vec<&SizePoint> = result.ranges.iter().flat_map(|range| &range.points).collect();
+    assert_eq!(points.len(), 3);
+    for point in points {
+        let mut sized = scenario.sized(point.output_buffer_bytes as f64);
+        sized.demand.sizes_bytes.clear();
+        let alone_us = run("trees", sized).plan().objective.value;
+        assert!(point.finish_us <= alone_us * (1.0 + CLOSE + 1e-9), "{point:?}: {alone_us} us");
+    }
+}
