@@ -19,6 +19,7 @@ mod models;
 mod names;
 mod readme;
 mod sample;
+mod saved;
 mod scripts;
 mod several_jobs;
 mod signals;
