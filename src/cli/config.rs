@@ -8,7 +8,7 @@ use super::look::{BackgroundName, GlyphName, LookArguments, PaletteName, When};
 use crate::app::keymap::{Keymap, Remap};
 use crate::app::table;
 use clap::{Args, Subcommand};
-use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::problem::{Problem, Problems, nearest, printable};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -56,6 +56,8 @@ pub struct Config {
     pub keys: Vec<Remap>,
     /// The file, for messages about its keys.
     pub name: String,
+    /// Problems of the file; the default applies where the file has a problem.
+    pub problems: Problems,
 }
 
 /// The configuration file as TOML has it.
@@ -110,39 +112,51 @@ pub struct Solve {
 }
 
 impl Config {
-    /// Reads the user's file; if there is none, returns the defaults.
-    ///
-    /// # Errors
-    /// Returns the problems of the file, with line and column.
-    pub fn load(console: &Console) -> Result<Self, Failure> {
-        match console.places() {
-            Ok(places) => Ok(Self::read(places.config())?),
-            // Without a home folder, a configuration file cannot exist.
-            Err(_) => Ok(Self::default()),
-        }
+    /// Reads the user's file; if there is none, returns the defaults. A line with a problem does not stop a command: its
+    /// default applies.
+    pub fn load(console: &Console) -> Self {
+        // Without a home folder, a configuration file cannot exist.
+        console.places().map_or_else(|_| Self::default(), |places| Self::lenient(places.config()))
     }
 
+    /// Reads the user's file, and prints its problems as warnings.
+    pub fn load_and_warn(console: &mut Console) -> Self {
+        let config = Self::load(console);
+        for warning in config.warnings() {
+            console.warn(&warning);
+        }
+        config
+    }
+
+    /// Returns a sentence for every problem of the file.
+    pub fn warnings(&self) -> Vec<String> {
+        let sentence =
+            |problem: &Problem| format!("{}: {problem}; the default applies", self.problems.source);
+        self.problems.list().iter().map(sentence).collect()
+    }
+
+    /// Reads a file that must have no problem.
     fn read(path: &Path) -> Result<Self, Problems> {
+        let mut config = Self::lenient(path);
+        std::mem::take(&mut config.problems).into_result(config)
+    }
+
+    fn lenient(path: &Path) -> Self {
         let name = printable(&path.to_string_lossy());
-        match fs::read_to_string(path) {
-            Ok(text) => match Self::parse(&text) {
-                Ok(config) => Ok(Self { name, ..config }),
-                Err(problem) => Err(Problems::from(problem).named(name)),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+        let config = match fs::read_to_string(path) {
+            Ok(text) => Self { name: name.clone(), ..Self::parse(&text) },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
             Err(error) => {
                 let problem =
                     Problem::new("", format!("cannot be read: {error}"), "correct the file or remove it");
-                Err(Problems::from(problem).named(name))
+                Self { problems: problem.into(), ..Self::default() }
             }
-        }
+        };
+        Self { problems: config.problems.clone().named(name), ..config }
     }
 
-    fn parse(text: &str) -> Result<Self, Problem> {
-        let written: Written = toml::from_str(text).map_err(|error| {
-            let path = error.span().map_or_else(String::new, |span| place(text, span.start));
-            Problem::new(path, error.message(), "`lightbay config default` prints every key with its values")
-        })?;
+    fn parse(text: &str) -> Self {
+        let (written, mut problems) = valid_part(text);
         let Written { ui, solve, keys } = written;
         let mut keys: Vec<_> = keys.into_iter().collect();
         keys.sort_by_key(|(name, _)| name.span().start);
@@ -151,12 +165,14 @@ impl Config {
             action: name.into_inner(),
             keys: key_texts(&value),
         });
-        let config = Self { ui, solve, keys: keys.collect(), name: String::new() };
+        let mut config =
+            Self { ui, solve, keys: keys.collect(), name: String::new(), problems: Problems::new() };
         if config.solve.threads > 1024 {
             let message = format!("'{}' is not valid", config.solve.threads);
-            return Err(Problem::new("solve.threads", message, "give 1 to 1024, or 0 for all cores"));
+            problems.add("solve.threads", message, "give 1 to 1024, or 0 for all cores");
+            config.solve.threads = 0;
         }
-        Ok(config)
+        Self { problems, ..config }
     }
 
     /// Returns the flags about the appearance; flags that are not given have the values of the configuration file.
@@ -184,6 +200,48 @@ impl Config {
     pub fn threads(&self, flag: Option<u16>) -> Option<usize> {
         flag.or(Some(self.solve.threads).filter(|threads| *threads > 0)).map(usize::from)
     }
+}
+
+/// Returns the valid part of a file, and every problem of the rest.
+fn valid_part(text: &str) -> (Written, Problems) {
+    let mut problems = Problems::new();
+    let mut rest = text.to_owned();
+    // Each round blanks the lines of one problem, so that the places of the others stay.
+    for _ in text.lines() {
+        let error = match toml::from_str::<Written>(&rest) {
+            Ok(written) => return (written, problems),
+            Err(error) => error,
+        };
+        let start = error.span().map_or(0, |span| span.start.min(rest.len()));
+        let path = error.span().map_or_else(String::new, |span| place(text, span.start));
+        let remedy =
+            format!("{}`lightbay config default` prints every key with its values", meant(error.message()));
+        problems.add(path, error.message(), remedy);
+        // A file with faulty syntax has no valid part.
+        if rest.parse::<toml::Table>().is_err() {
+            break;
+        }
+        let first = rest[..start].rfind('\n').map_or(0, |at| at + 1);
+        let is_section = rest[first..].starts_with('[');
+        let mut end = first;
+        for (number, line) in rest[first..].split_inclusive('\n').enumerate() {
+            // A section ends where the next one begins.
+            if number > 0 && (!is_section || line.starts_with('[')) {
+                break;
+            }
+            end += line.len();
+        }
+        let blank: String = rest[first..end].chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+        rest.replace_range(first..end, &blank);
+    }
+    (Written::default(), problems)
+}
+
+/// Returns a question with the nearest valid name, if a message of the reader names what it found and what it expected.
+fn meant(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    let near = names.next().and_then(|found| nearest(found, names));
+    near.map_or_else(String::new, |near| format!("did you mean `{near}`? "))
 }
 
 /// Returns the keys of an action; an empty text, an empty list and "none" mean no keys.
@@ -277,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_printed_file_is_exactly_the_defaults() {
-        assert_eq!(Config::parse(DEFAULT), Ok(Config::default()));
+        assert_eq!(Config::parse(DEFAULT), Config::default());
         let keys = ["color", "theme", "background", "glyphs", "mouse", "progress", "bell_after_s", "threads"];
         for key in keys {
             assert!(
@@ -329,7 +387,7 @@ mod tests {
     #[test]
     fn the_printed_keys_are_the_defaults_and_can_be_uncommented() {
         let text = default_text();
-        assert_eq!(Config::parse(&text), Ok(Config::default()));
+        assert_eq!(Config::parse(&text), Config::default());
         let (_, keys) = text.split_once("[keys]").unwrap();
         // Assignments have `=`; the comments before them are sentences and headings.
         let keys: Vec<&str> = keys
@@ -338,8 +396,26 @@ mod tests {
             .filter(|line| line.split_once(" = ").is_some_and(|(name, _)| table::named(name).is_some()))
             .collect();
         assert_eq!(keys.len(), table::all().len());
-        let config = Config::parse(&format!("[keys]\n{}", keys.join("\n"))).unwrap();
+        let config = Config::parse(&format!("[keys]\n{}", keys.join("\n")));
         assert_eq!(config.keymap(), (Keymap::default(), Problems::new()));
+    }
+
+    #[test]
+    fn every_problem_is_told_and_the_rest_of_the_file_applies() {
+        let text = "[ui]\nthem = \"okabe\"\ntheme = \"constrast\"\nmouse = false\n[screen]\nx = 1\ny = 2\n[solve]\nthreads = 3\n";
+        let config = Config::parse(text);
+        let problems: Vec<String> = config.problems.list().iter().map(ToString::to_string).collect();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        for (problem, [place, name]) in problems.iter().zip([
+            ["line 2", "`theme`?"],
+            ["line 3", "`contrast`?"],
+            ["line 5", "unknown field `screen`"],
+        ]) {
+            assert!(problem.starts_with(place) && problem.contains(name), "{problem}");
+        }
+        assert_eq!((config.ui.mouse, config.ui.theme, config.solve.threads), (false, PaletteName::Okabe, 3));
+        let broken = Config::parse("[ui\nmouse = false\n");
+        assert_eq!((broken.ui.mouse, broken.problems.list().len()), (true, 1));
     }
 
     #[test]
@@ -350,8 +426,7 @@ mod tests {
         assert_eq!(keys[0], ("solve_warm", &solve));
         assert!(keys[1..].iter().all(|(_, keys)| **keys == Some(Vec::new())), "{keys:?}");
         assert!(config.keymap().1.is_empty());
-        let config =
-            Config::parse("[keys]\nzoom = \"F5\"\n  zom = \"F6\"\nedit = 7\nquit = \"u\"\n").unwrap();
+        let config = Config::parse("[keys]\nzoom = \"F5\"\n  zom = \"F6\"\nedit = 7\nquit = \"u\"\n");
         let problems: Vec<String> = config.keymap().1.list().iter().map(ToString::to_string).collect();
         let expected = [
             "line 3, column 3: keys.zom: this action",
@@ -366,8 +441,7 @@ mod tests {
 
     #[test]
     fn flags_win_over_the_file() {
-        let config =
-            Config::parse("[ui]\ntheme = \"ansi\"\nglyphs = \"ascii\"\n[solve]\nthreads = 4\n").unwrap();
+        let config = Config::parse("[ui]\ntheme = \"ansi\"\nglyphs = \"ascii\"\n[solve]\nthreads = 4\n");
         let flags = LookArguments { glyphs: Some(GlyphName::Block), ..LookArguments::default() };
         let look = config.look(flags);
         assert_eq!((look.theme, look.glyphs), (Some(PaletteName::Ansi), Some(GlyphName::Block)));

@@ -35,7 +35,7 @@ pub struct Arguments {
 
 /// Prints the information.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let mut asked = Config::load(console)?.look(arguments.look);
+    let mut asked = Config::load_and_warn(console).look(arguments.look);
     // Escape sequences do not belong in a file or pipe.
     let paint = asked.color == Some(When::Always) || console.out_is_terminal();
     if !paint {

@@ -22,7 +22,7 @@ pub struct Arguments {
 
 /// Lists the actions.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let (keymap, problems) = Config::load(console)?.keymap();
+    let (keymap, problems) = Config::load_and_warn(console).keymap();
     // The problems come first on standard error, so that the table is read with them in mind.
     for problem in problems.list() {
         console.say(&format!("{}: {problem}", problems.source));

@@ -2,7 +2,6 @@
 
 use super::config::Config;
 use super::console::Console;
-use super::failure::Failure;
 use super::value;
 use clap::{Args, ValueEnum};
 use lightbay_core::param::Setting;
@@ -46,12 +45,9 @@ impl Limits {
     }
 
     /// Returns the number of threads that runs may use: from the arguments or the configuration, else all cores.
-    ///
-    /// # Errors
-    /// A configuration that cannot be read.
-    pub fn thread_budget(&self, console: &mut Console) -> Result<usize, Failure> {
+    pub fn thread_budget(&self, console: &mut Console) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Ok(Config::load(console)?.threads(self.threads).unwrap_or_else(cores))
+        Config::load_and_warn(console).threads(self.threads).unwrap_or_else(cores)
     }
 }
 

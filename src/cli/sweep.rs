@@ -22,7 +22,7 @@ use lightbay_core::param::Setting;
 use lightbay_core::problem::counted;
 use lightbay_engines::sweep::{Shard, Sweep, SweepRow, Walked, Walker};
 use request::PreparedSweep;
-use script::Batch;
+use script::BatchSystem;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -119,7 +119,7 @@ pub struct Arguments {
 
     /// Print a script that solves the sweep in parts, instead of solving it
     #[arg(long, value_name = "SYSTEM", value_enum, requires = "output", conflicts_with_all = ["shard", "resume", "json"])]
-    script: Option<Batch>,
+    script: Option<BatchSystem>,
 
     /// Number of parts of that script [default: one for each chain of cells, at most 64]
     #[arg(long, value_name = "N", requires = "script", value_parser = clap::value_parser!(u16).range(1..))]
@@ -168,7 +168,7 @@ enum OnTables {
 }
 
 /// Prints the script of a batch system.
-fn print_script(batch: Batch, arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+fn print_script(batch: BatchSystem, arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let sweep = request::sweep(arguments, console)?;
     let parts = arguments.parts.map_or_else(|| sweep.lines().min(64), usize::from);
     let sweep = parts::divisible(sweep, Shard { part: 1, of: parts }, console)?;

@@ -90,14 +90,14 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         Some(None) => Some(String::new()),
         Some(Some(name)) => Some(known(name, &first)?),
     };
-    let config = Config::load(console)?;
+    let config = Config::load(console);
     let by_flag = (arguments.look.theme.is_some(), arguments.look.glyphs.is_some());
     let look = config.look(arguments.look);
     let places = console.places()?;
     let theme = look::theme(look, |name| std::env::var_os(name));
     let (keymap, problems) = config.keymap();
     let named = |problem: &Problem| format!("{}: {problem}; the other keys apply", problems.source);
-    let warnings = problems.list().iter().map(named).collect();
+    let warnings = config.warnings().into_iter().chain(problems.list().iter().map(named)).collect();
     Ok(Opening {
         out: console.out_handle()?,
         err: console.err_handle().ok(),

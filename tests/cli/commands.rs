@@ -418,9 +418,12 @@ fn the_configuration_is_read_checked_and_printed() {
     place.run(&["config", "path", "--config", "c.toml"]).done().prints(&["c.toml"]);
     place.run(&["config"]).done().prints(&["does not exist, so all defaults apply"]);
     place.write("bad.toml", "[ui]\nglyphz = \"ascii\"\n");
-    for command in [&["config"][..], &["info"], &["solve", "preset:tiny4"]] {
-        let ran = place.run(&[command, &["--config", "bad.toml"]].concat()).exit(2);
-        ran.says(&["bad.toml: line 2, column 1", "glyphz"]);
+    let says = ["bad.toml: line 2, column 1", "glyphz", "did you mean `glyphs`?"];
+    place.run(&["config", "--config", "bad.toml"]).exit(2).says(&says);
+    // A wrong line is told, and does not stop the work.
+    for command in [&["info"][..], &["solve", "preset:tiny4"]] {
+        let ran = place.run(&[command, &["--config", "bad.toml"]].concat()).done();
+        ran.says(&says).says(&["the default applies"]);
     }
     place.write("ascii.toml", "[ui]\nglyphs = \"ascii\"\n[solve]\nthreads = 3\n");
     assert!(place.run(&["info", "--config", "ascii.toml"]).done().out.is_ascii());

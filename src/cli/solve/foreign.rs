@@ -56,7 +56,7 @@ pub(super) fn run(content: &[u8], arguments: &Arguments, console: &mut Console) 
         None => None,
     };
     let limits = &arguments.limits;
-    let threads = limits.thread_budget(console)?;
+    let threads = limits.thread_budget(console);
     let answer = solve_foreign_model(content, limits.time_limit, limits.gap, threads)
         .map_err(|problems| Failure::Input(vec![problems.named(arguments.scenario.to_string())]))?;
     for line in &answer.lines {

@@ -76,7 +76,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     request.common = request.common.with(limits.seed, limits.time_limit, limits.gap);
     request.hot_start = hot_start.map(|plan| plan.shared());
     let job = job(&scenario, &request).map_err(|problems| by_flag(&problems, arguments))?;
-    let threads = arguments.limits.thread_budget(console)?;
+    let threads = arguments.limits.thread_budget(console);
     Ok(PreparedSolve { job, kind: info, defaults: chosen.params, target, threads })
 }
 

@@ -40,7 +40,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
         let message = "has no effect: none of the methods proves a bound";
         return Err(Failure::input("--gap", message, "leave it out, or add a method that proves a bound"));
     }
-    let threads = arguments.limits.thread_budget(console)?;
+    let threads = arguments.limits.thread_budget(console);
     let (resume, force) = (arguments.resume, arguments.force);
     let to_stdout = arguments.json || arguments.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
     if to_stdout && console.out_is_closed() {

@@ -1,4 +1,4 @@
-//! Batch scripts that solve the parts of a sweep: for Slurm, GNU parallel and Kubernetes.
+//! BatchSystem scripts that solve the parts of a sweep: for Slurm, GNU parallel and Kubernetes.
 
 use super::Arguments;
 use clap::ValueEnum;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A batch system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Batch {
+pub enum BatchSystem {
     /// A job array of Slurm
     Slurm,
     /// GNU parallel, on this machine or over SSH
@@ -75,7 +75,7 @@ fn command(arguments: &Arguments, shard: &str, part: &str, table: &Path) -> Stri
 }
 
 /// Returns the script that solves `parts` parts and says how to merge their tables.
-pub fn script(batch: Batch, arguments: &Arguments, parts: usize, table: &Path) -> String {
+pub fn script(batch: BatchSystem, arguments: &Arguments, parts: usize, table: &Path) -> String {
     let merge = format!(
         "lightbay sweep merge {} -o {}",
         table_of(table, "*").replace('"', ""),
@@ -83,7 +83,7 @@ pub fn script(batch: Batch, arguments: &Arguments, parts: usize, table: &Path) -
     );
     let threads = arguments.limits.threads.map_or_else(|| "2".to_owned(), |threads| threads.to_string());
     match batch {
-        Batch::Slurm => {
+        BatchSystem::Slurm => {
             let command = command(arguments, "auto", "$SLURM_ARRAY_TASK_ID", table);
             format!(
                 "#!/bin/bash\n\
@@ -98,7 +98,7 @@ pub fn script(batch: Batch, arguments: &Arguments, parts: usize, table: &Path) -
                  exec {command}\n"
             )
         }
-        Batch::Parallel => {
+        BatchSystem::Parallel => {
             let command = command(arguments, &format!("{{}}/{parts}"), "{}", table);
             format!(
                 "#!/bin/sh\n\
@@ -109,7 +109,7 @@ pub fn script(batch: Batch, arguments: &Arguments, parts: usize, table: &Path) -
                 quoted(&command)
             )
         }
-        Batch::K8s => {
+        BatchSystem::K8s => {
             let command = command(arguments, &format!("auto/{parts}"), "$JOB_COMPLETION_INDEX", table)
                 .replace('"', "\\\"");
             format!(
