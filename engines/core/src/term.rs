@@ -93,8 +93,8 @@ pub const TERMS: &[Term] = &[
         .also(&["genetic algorithm"]),
     Term::new(
         "solver process",
-        "A separate process in which HiGHS solves a model, so that stopping or crashing it does not end \
-         lightbay.",
+        "A separate process in which HiGHS solves a model, so that lightbay continues if this process is \
+         stopped or crashes.",
     )
     .also(&["helper process"]),
     Term::new("parameter", "A value of a scenario or a method that a person can change.").also(&["knob"]),

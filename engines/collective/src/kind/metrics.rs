@@ -27,8 +27,8 @@ pub(super) const METRICS: &[MetricInfo] = &[
         figure::LOWER_BOUND,
         "at least",
         LOWER_BOUND,
-        "Lower bound on the completion time of schedules of whole chunks of this size in epochs of this \
-         length.",
+        "Lower bound on the completion time of every schedule of whole chunks that has the chunk size and the \
+         epoch length of the plan.",
     )
     .early_in_header(1)
     .in_table("at least", 0, 2),

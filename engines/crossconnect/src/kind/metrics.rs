@@ -9,7 +9,7 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "removed_circuits",
     "removed",
     Unit::COUNT,
-    "Installed circuits at working ports that the change removes, on all switches.",
+    "Number of installed circuits at working ports that are removed by the change, on all switches.",
 );
 
 /// Every figure other than the objective, in the order in which tables show them.

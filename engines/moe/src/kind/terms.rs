@@ -21,7 +21,7 @@ pub(super) const TERMS: &[Term] = &[
         "spill",
         "Bytes of a pair of servers beyond what its circuits carry in time; they go over packet switches.",
     )
-    .formula("smallest T with sum_j max(0, D_ij - C_ij B T) <= E T for every row and column"),
+    .formula("sum_j max(0, D_ij - C_ij B T): bytes D and circuits C of each pair, rate B of a circuit, time T of the exchange"),
     Term::new(
         "delegation GPU",
         "The GPU to which the NIC of a circuit belongs: tokens to send are gathered on this GPU over NVSwitch, and received tokens are scattered from it.",

@@ -53,5 +53,5 @@ pub(super) const TERMS: &[Term] = &[
         "turn priority",
         "Order in which turns from link to link are tried; a turn is allowed unless it closes a cycle, because cycles can deadlock.",
     ),
-    Term::new("flit", "The unit that a link moves in a cycle."),
+    Term::new("flit", "The amount of data that a link moves in one cycle."),
 ];
