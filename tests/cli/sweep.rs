@@ -349,7 +349,7 @@ fn batch_systems_give_the_part_and_get_a_script() {
     for (variables, part, says) in [
         (&[("JOB_COMPLETION_INDEX", "0")][..], "auto", "does not give the number of parts"),
         (&[("NOMAD_ALLOC_INDEX", "3")], "auto/3", "there are only 3 parts"),
-        (&[], "auto", "finds none of SLURM_ARRAY_TASK_ID"),
+        (&[], "auto", "finds none of the environment variables SLURM_ARRAY_TASK_ID"),
     ] {
         let refused = auto(variables, part);
         assert_eq!(refused.status.code(), Some(2));

@@ -14,13 +14,13 @@ const FORMATS: [(&str, ModelFormat, &str); 2] = [
     (
         "mps",
         ModelFormat::Mps,
-        "The integer program of a method for any solver, as a free MPS file; a second file lists its \
-         names.",
+        "The integer program of a method for any solver, as a free MPS file; a second file names \
+         its rows and columns.",
     ),
     (
         "lp",
         ModelFormat::Lp,
-        "The integer program of a method in the readable LP format; a second file lists its names.",
+        "The integer program of a method in the readable LP format; a second file names its rows and columns.",
     ),
 ];
 

@@ -35,7 +35,7 @@ pub fn shard(
     }) else {
         let names: Vec<&str> = INDEXES.iter().map(|(name, ..)| *name).collect();
         return refuse(
-            format!("'{}' finds none of {}", printable(asked), names.join(", ")),
+            format!("'{}' finds none of the environment variables {}", printable(asked), names.join(", ")),
             "write the part, such as 1/4, or run the command in an array job",
         );
     };

@@ -69,7 +69,7 @@ impl Layers {
             self.rows.push(TableRow::gap());
             let panes = app.kind_panes();
             if !panes.is_empty() {
-                self.rows.push(heading(" Panes: the question each answers", Tone::Muted));
+                self.rows.push(heading(" Panes and the questions that they answer", Tone::Muted));
                 self.rows.extend(panes.iter().map(pane));
                 self.rows.push(TableRow::gap());
             }

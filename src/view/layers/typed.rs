@@ -92,7 +92,9 @@ impl Layers {
             let help = known.iter().find(|info| info.name == *format).map_or("", |info| info.help);
             let method = is_model(format).then(|| app.model_method(edit.plan)).flatten();
             let detail = match (method, app.second_plan(edit.plan, format)) {
-                (Some(method), _) => format!("The model of {}; a second file lists its names", method.name),
+                (Some(method), _) => {
+                    format!("Model of {}; a second file names rows and columns", method.name)
+                }
                 (None, Some(number)) => format!("Compared with plan {number}, the baseline. {help}"),
                 (None, None) => help.to_owned(),
             };

@@ -177,7 +177,7 @@ fn busiest_pair(layer: &LayerPlan) -> Option<String> {
         |a: u32, b: u32| (a as usize, b as usize) == (from, to) || (b as usize, a as usize) == (from, to);
     let circuits = super::circuits::set(layer).filter(|at| joins(at.server_a, at.server_b)).count();
     let many = if circuits == 1 { "circuit" } else { "circuits" };
-    Some(format!("server {from} sends {to} {:.2} GB over {circuits} {many}", bytes / 1e9))
+    Some(format!("server {from} sends {:.2} GB to {to} over {circuits} {many}", bytes / 1e9))
 }
 
 /// Returns the section on the phases, to scale, of the layer that an item number belongs to.
@@ -313,7 +313,7 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
                 let end = if stalls { now + length } else { now };
                 let (tone, how) =
                     if stalls { (Tone::Warn, "not all hidden") } else { (Tone::Good, "hidden") };
-                let name = format!("layer {} change before {}: {how}", layer.layer, called(phase));
+                let name = format!("layer {}: change before {}, {how}", layer.layer, called(phase));
                 let times = ((end - change.delay_ms).max(0.0), end);
                 lanes[3].spans.push(Span { hidden: !stalls, ..span(name, times, tone, item(0)) });
                 sums_ms[3] += change.delay_ms;

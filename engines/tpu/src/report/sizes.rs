@@ -161,7 +161,7 @@ fn curves(rows: &[SizeRow], designs: &Designs) -> Curves {
         axis_is_log: true,
         curves: vec![
             curve("design", "Design", Tone::Good, designed),
-            curve("bound", "Bound of any pod", Tone::Answer, of(|row| Some(row.bound))),
+            curve("bound", "Bound on any pod", Tone::Answer, of(|row| Some(row.bound))),
             curve("pdtt", "PDTT", Tone::Text, of(|row| row.pdtt)),
             curve("pt", "PT", Tone::Text, of(|row| Some(row.pt))),
         ],

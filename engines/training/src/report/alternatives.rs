@@ -1,4 +1,4 @@
-//! Comparison of the plan with simpler circuits, computed from the scenario.
+//! Comparison of the plan with circuits that follow from the traffic matrix alone.
 
 use crate::analysis::{Analysis, Setting};
 use crate::plan::RateControl;
@@ -41,7 +41,7 @@ pub(crate) fn lead(analysis: &Analysis) -> Option<String> {
     let saved_s = best.makespan_s - makespan_s;
     if saved_s.abs() <= 1e-9 * makespan_s {
         return Some(format!(
-            "The best allocation from the traffic matrix, {}, gives the same iteration time, so the choice of circuits does not limit this job.",
+            "The best allocation from the traffic matrix, {}, gives the same iteration time, so this plan gains nothing over it.",
             best.what
         ));
     }

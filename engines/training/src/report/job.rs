@@ -133,7 +133,9 @@ fn placement(facts: &mut Facts, shape: &Shape) {
             format!("in {groups} groups that have different pods or ports; each group is planned")
         });
         facts.add("pods", "pods", shape.pods_per_replica);
-        facts.sentence("listed by rank; replicas that share a pod add up their gradients inside it");
+        facts.sentence(
+            "given as ranges of ranks; replicas that share a pod add up their gradients inside the pod",
+        );
         facts.add("gpus_per_stage", "GPUs in a stage", shape.gpus_per_stage);
         schedule(facts, shape);
         return;

@@ -18,7 +18,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
     let critical = analysis.tasks.iter().filter(|task| task.critical).count();
     Section::empty("Slack")
         .context(Phrase::new().muted(format!("{none} without slack at full rate{}", donors(analysis))))
-        .answer(Phrase::new().answer(format!("critical path {critical} of {}", analysis.tasks.len())))
+        .answer(Phrase::new().answer(format!("{critical} of {} tasks critical", analysis.tasks.len())))
         .remark(
             "Slack at full rate: how much later a task could end without delaying the iteration if everything after it ran at full rate; as planned: if everything after it took as long as in the plan. A star marks the critical path.",
         )

@@ -89,7 +89,7 @@ impl PodStanding {
             let family = name.split(' ').next().unwrap_or(name);
             phrase = phrase.answer(format!("×{:.2}", certified / torus)).muted(format!(" {family}  "));
         }
-        phrase.answer(format!("{:.1} %", certified / self.any * 100.0)).muted(" of any pod")
+        phrase.answer(format!("{:.1} %", certified / self.any * 100.0)).muted(" of bound")
     }
 }
 
@@ -131,7 +131,7 @@ pub(super) mod tests {
             (0.006_624, Some(0.006_329), Some(0.006_313))
         );
         assert!((standing.gap().unwrap() - 0.002_534).abs() < 1e-5);
-        assert!(standing.answer().to_string().ends_with("95.3 % of any pod"));
+        assert!(standing.answer().to_string().ends_with("95.3 % of bound"));
     }
 
     #[test]
