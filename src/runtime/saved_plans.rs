@@ -106,7 +106,7 @@ pub fn read_plan(places: &[(PathBuf, PlanId)]) -> Result<PlanRef, String> {
             Err(error) => problem = problem.or(Some(error.to_string())),
         }
     }
-    Err(problem.unwrap_or_else(|| "nothing is saved here".to_owned()))
+    Err(problem.unwrap_or_else(|| "no folder with this plan is known".to_owned()))
 }
 
 /// Makes a checked plan from its JSON.

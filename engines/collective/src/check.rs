@@ -194,7 +194,7 @@ fn trust(
     let trust = match (envelope.bound, proven) {
         (claimed, _) if envelope.bound_covers.is_some() != claimed.is_some() || is_other => {
             found.add_with(code::BOUND, || {
-                format!("a bound of this plan covers only {covers}; 'bound_covers' must be this text")
+                format!("'bound' and 'bound_covers' must be given together, and 'bound_covers' must name the plans that the bound covers, such as '{covers}'")
             });
             BoundTrust::None
         }

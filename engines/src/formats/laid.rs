@@ -27,13 +27,13 @@ pub(super) fn exporters(kind: &str) -> Vec<FormatInfo> {
             Lays::Once => {
                 info.against = Some(SecondSubject {
                     of: SubjectSort::Plan,
-                    help: "the installed plan; without it, the switches hold no circuits",
+                    help: "the plan whose circuits are installed; without it, the files assume that the switches hold no circuits",
                     replaces: None,
                 });
             }
             Lays::ByLayer => {
                 info.folder = true;
-                let help = "Layer whose circuits are set; the commands start from the circuits of the layer before it. Default: all layers, each in its own files.";
+                let help = "Layer whose circuits are set; the commands start from the circuits of the previous layer. Default: all layers, each in its own files.";
                 info.params.push(ParamInfo::int(LAYER, 0, MOST_LAYERS, 0, help).derived());
             }
         }

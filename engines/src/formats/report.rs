@@ -89,7 +89,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
             TABLE,
             &choices,
             ALL,
-            "Section to write. Several tables need a folder; a single one can go to standard output.",
+            "Section whose table is written. Several tables need a folder; one table can go to standard output.",
         )],
     });
 }

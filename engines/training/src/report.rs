@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`limited`] | searches that end at a deadline |
-//! | [`alternatives`] | the plan compared with simpler circuits |
+//! | [`alternatives`] | the plan compared with circuits that follow from the traffic matrix alone |
 //! | [`job`] | sizes, placement, contention and the ideal network |
 //! | [`network`] | pods with their ports, links with their circuits |
 //! | [`load`] | load of the circuits of every link |
@@ -130,7 +130,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "alternatives",
         "Other circuits",
-        "How long is an iteration on an ideal network and with simpler circuits?",
+        "How long is an iteration on an ideal network, and with circuits that follow from the traffic matrix alone?",
     ),
     SectionInfo::of_plan(
         "sensitivity",

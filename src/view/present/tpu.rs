@@ -126,7 +126,7 @@ fn mcf(value: f64) -> number::Num {
 fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active())?;
     Some(match &run.phase {
-        Some(phase) => format!("{what}; present phase of {}: {}", run.method, phase.name),
+        Some(phase) => format!("{what}; current phase of {}: {}", run.method, phase.name),
         None => what.to_owned(),
     })
 }
@@ -147,7 +147,7 @@ fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> Strin
         header.parameters.get(name).is_some_and(|value| value.to_string() == *without)
     };
     let why = match (header.status, needs.iter().any(left_out)) {
-        (_, true) => "the plan was made without this step, which is requested now",
+        (_, true) => "the plan was made without this step, but the parameters now request it",
         (Status::Stopped, _) => "its run was stopped before this step",
         _ => "its run ended before this step",
     };

@@ -270,8 +270,9 @@ impl Checker<'_> {
             fraction(&tree.share).and_then(|(top, bottom)| top.checked_mul(pieces).map(|top| (top, bottom)));
         let fits = counted.is_some_and(|(top, bottom)| top == tree.starts.len() as u128 * bottom);
         if !fits || tree.starts.iter().any(|starts| starts.len() != hops.len()) {
-            self.found
-                .push(format!("format: trees[{place}] must have one start for every hop of its pieces"));
+            self.found.push(format!(
+                "format: trees[{place}] must have one start for every hop of each of its pieces"
+            ));
             return;
         }
         let copies = self.topology.switch_model.copy;

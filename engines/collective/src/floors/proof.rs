@@ -162,7 +162,7 @@ impl<'t> FloorSearch<'t> {
         }
         let mut sums: Vec<(f64, &str)> = Vec::new();
         if self.is_sum_for_all() {
-            // AllReduce: transfers between parts.
+            // AllReduce: lower bounds from the transfers between the parts of a partition.
             sums.extend(partition_floors(self.network, &self.ranks).into_iter().map(
                 |(per_byte_us, groups)| {
                     (

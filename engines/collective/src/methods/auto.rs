@@ -96,7 +96,7 @@ impl Method<Collective> for AutoMethod {
     }
 
     fn idle(&self, scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
-        // Chunks in pieces use the epoch rule with smaller pieces, which is impossible with fixed epochs.
+        // If chunks are split into pieces, the epoch rule gives shorter epochs; fixed epochs cannot become shorter.
         let fixed = (scenario.time.epoch == EpochRule::Fixed).then_some("pieces");
         let names = scenario.time.is_chosen().then_some("other_epochs").into_iter().chain(fixed);
         let remedy = "omit it, or leave epoch, epoch_multiplier and alpha_threshold at their defaults";

@@ -28,7 +28,7 @@ impl<M: Method<Collective>> Method<Collective> for KeepsBest<M> {
         params: &Params,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Outcome, MethodError> {
-        // Returns errors other than refusals unchanged.
+        // Returns stops unchanged. Any other error becomes a warning if there is a checked plan.
         let ended = self.0.solve(scenario, params, cx);
         let ended = ended.and_then(|outcome| cx.best_plan().map(|_| outcome));
         let error = match ended {

@@ -207,7 +207,7 @@ fn collective() -> Knob<CollectiveScenario> {
 
 fn sizes_of_buffer() -> Knob<CollectiveScenario> {
     let help = "Further buffer sizes to plan schedules for: '1e3..1e9' doubles from the first size, \
-         '1000,64000' lists sizes, 'none' plans output_buffer_bytes only. Method auto supports them.";
+         '1000,64000' lists sizes, 'none' plans output_buffer_bytes only. Only method auto supports several sizes.";
     Knob::own(
         ParamInfo::text("sizes", help).effect(Effect::Cold),
         |scenario: &CollectiveScenario| listed(scenario.demand.sizes_bytes.iter().map(u64::to_string)),

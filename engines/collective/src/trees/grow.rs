@@ -136,7 +136,8 @@ impl Growth<'_> {
 
     /// Returns the tree without relays (GPUs that are not ranks) that forward nothing.
     fn trimmed(&self, tree: Tree) -> Tree {
-        // Children come before parents: a hop is useful if it ends at a rank or if one of its children is useful.
+        // A hop is useful if it ends at a rank or if one of its children is useful. Goes through the hops in reverse,
+        // so that children come before parents.
         let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();
         for (place, hop) in tree.hops().iter().enumerate().rev() {
             if useful[place] && hop.parent != ROOT {

@@ -102,7 +102,8 @@ impl Read for Hashing {
             && !buffer.is_empty()
             && let Some(hasher) = self.hasher.take()
         {
-            // A second reader of the same content finds the same hash.
+            // An error means that another reader has set the hash; it has read the same content, so the hash is the
+            // same.
             let _ = self.sha256.set(hasher.finish());
         }
         Ok(read)

@@ -76,7 +76,10 @@ impl Method<Crossconnect> for Lns {
         for (number, mut start) in starts.into_iter().enumerate() {
             // Polishing uses flows, which need ports with sides.
             if !session.task.single_sided {
-                cx.phase("polish", format!("every two switches; removals at the start: {}", start.removed));
+                cx.phase(
+                    "polish",
+                    format!("every pair of switches; removals at the start: {}", start.removed),
+                );
                 let source = start.source;
                 start.plan = polish(&session.task, &start.plan, false, cx, |cx, removed, plan| {
                     session.offer(cx, removed, plan, &format!("{source} and polish"))

@@ -92,7 +92,7 @@ fn polished(
     reorient: bool,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
-    cx.phase("polish", format!("every two switches; removals at the start: {removed}"));
+    cx.phase("polish", format!("every pair of switches; removals at the start: {removed}"));
     polish(&session.task, start, reorient, cx, |cx, removed, plan| {
         session.offer(cx, removed, plan, "polish")
     })?;

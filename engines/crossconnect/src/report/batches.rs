@@ -129,6 +129,6 @@ pub(super) fn detail(
     let first = batch.changes.first().map_or(0, |at| at.ocs_id);
     let section = Section::new(format!("batch {number}"), table)
         .context(Phrase::new().muted("removals first; (n): port on its OCS side; i: names by vendor"))
-        .remark(format!("Ports, as on {}:", scenario.ocs_name(first)));
+        .remark(format!("Names of ports, with {} as the example:", scenario.ocs_name(first)));
     Ok(words::port_legend(scenario, first).into_iter().fold(section, Section::remark))
 }

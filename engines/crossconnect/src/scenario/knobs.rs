@@ -73,7 +73,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "pinned",
-                "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0', or as switch:port-port with the port numbers of the panel; 'none' for no circuit.",
+                "Installed circuits that must stay, as switch:pod.port-pod.port, such as '0:1.0-2.0', or as switch:port-port with the port numbers of the panel; 'none' for no circuit.",
             ),
             |hall: &CrossconnectScenario| Some(listed_pins(hall)),
             |hall, text| {
@@ -263,7 +263,7 @@ impl CrossconnectScenario {
             return Err(Problem::new(
                 name,
                 format!(
-                    "{value} samples other circuits, which would replace the circuits that were set by hand"
+                    "with {value}, other circuits would be drawn at random and replace the circuits that were set by hand"
                 ),
                 "set it before you set circuits, or start from the preset again",
             ));

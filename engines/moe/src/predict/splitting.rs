@@ -38,7 +38,8 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     let mut column = vec![0.0; n];
     // Each projection starts from its last threshold, because thresholds hardly change from step to step.
     let mut thresholds = vec![0.0; n];
-    // May stop early: every intermediate matrix is on the simplex.
+    // The loop may end before it converges, because every intermediate matrix is on the simplex and the caller accepts
+    // an inexact one.
     for taken in 1..=MOST_STEPS {
         let parts = passage.iter().zip(&pull).zip(&problem.b);
         for (target, ((share, pull), b)) in target.iter_mut().zip(parts) {

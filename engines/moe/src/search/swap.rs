@@ -244,7 +244,7 @@ impl SwapSearch<'_> {
             for &server in touched {
                 let took = self.exchange.server_time(self.circuits, server);
                 time = time.max(took);
-                // Infinite times are replaced by the largest number whose square is finite.
+                // Times are limited to 1e150, so that the squares of infinite times are finite.
                 squares += took.min(1e150).powi(2) - self.times[server].min(1e150).powi(2);
             }
             // The other servers keep their times.

@@ -123,8 +123,8 @@ impl Method<Tpu> for Fast {
         params.extend(settings::params(false));
         MethodInfo {
             name: "tons-fast",
-            help: "Default: simulated annealing with fast metrics and lazy cuts, then a certificate of the \
-                 throughput.",
+            help: "The default method: simulated annealing with bounds that are fast to evaluate, then a \
+                 certificate of the throughput.",
             proves: true,
             hot_start: true,
             params,

@@ -117,7 +117,7 @@ impl Finder {
             }
         }
         let (mut from, mut to_go) = (0, 1);
-        // Layer by layer of remaining hops; each state of a layer stores its cheapest continuation.
+        // Builds the layers in the order of remaining hops; each state of a layer stores its cheapest continuation.
         while from < self.entries.len() && to_go < longest {
             self.next_layer();
             let end = self.entries.len();

@@ -141,7 +141,8 @@ impl SimulatedPod {
             let (source, target) = (route.source as usize, route.target as usize);
             if source >= self.sources || target >= self.nodes || source == target {
                 return Err(refuse(format!(
-                    "leads from {source} to {target}, which are not two different chips"
+                    "leads from {source} to {target}; the source must be one of chips 0 to {}, and the target another chip of the pod",
+                    self.sources - 1
                 )));
             }
             if route.ports.is_empty() || route.ports.len() != route.vcs.len() {

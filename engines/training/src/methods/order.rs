@@ -48,8 +48,8 @@ impl SessionMethod for Ordered {
         params.push(ParamInfo::bool(
             "exchange",
             false,
-            "If true, also exchanges single circuits between links and evaluates them by the same \
-             search.",
+            "If true, also moves single circuits between links and evaluates each new allocation \
+             by the same search.",
         ));
         MethodInfo {
             name: "delta-order",

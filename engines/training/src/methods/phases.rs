@@ -49,7 +49,7 @@ impl SessionMethod for MovingCircuits {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "delta-phases",
-            help: "Plans circuits that change within an iteration, and proves that no plan with one reconfiguration has a shorter iteration.",
+            help: "Plans circuits that change within an iteration, and, within its limits, proves that no plan with one reconfiguration has a shorter iteration.",
             proves: true,
             hot_start: true,
             params: vec![

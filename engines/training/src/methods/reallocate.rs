@@ -245,7 +245,7 @@ impl ReallocationRun<'_, '_> {
             _ => format!("{before:.6} s to {after:.6} s"),
         };
         let ports = match u64::try_from(trade.ports) {
-            Ok(0) => "no more ports".to_owned(),
+            Ok(0) => "the same number of ports".to_owned(),
             Ok(ports) => counted(ports, "more port", "more ports"),
             Err(_) => counted(trade.ports.unsigned_abs(), "fewer port", "fewer ports"),
         };

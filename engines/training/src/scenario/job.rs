@@ -26,7 +26,7 @@ record! {
         /// in rank order, or ranges of ranks with their pod. Pods may be uneven and hold parts of stages.
         pub pods: Option<PodMap> = any(),
         /// Optical ports of a pod: one number, or one per pod position (with `pods`, one per pod of the list). Default:
-        /// the job's GPUs in the pod.
+        /// the number of the job's GPUs in the pod.
         pub ports_per_pod: Option<PortsPerPod> = any(),
         /// Ports and transceivers that have failed; circuits use only the other ports.
         pub failed_ports: Vec<FailedPort> = list(),

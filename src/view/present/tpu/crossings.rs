@@ -333,14 +333,14 @@ impl CrossingsPane {
                 "a number is the shift of a switch from cube to cube (its voltage); edits need topology=design"
             }
             (false, _) if form == CrossingsForm::Faces => {
-                "a number is the cube that the + port of cube 0 reaches; this pod has no symmetry, so no voltages"
+                "a number is the cube that the + port of cube 0 reaches; without symmetry, switches have no shifts (voltages)"
             }
             (true, true) => {
                 "a digit is the cube that the + port reaches; e edits a voltage, bounds follow at once"
             }
             (true, false) => "a digit is the cube that the + port reaches; edits need topology=design",
             _ => {
-                "a digit is the cube that the + port reaches; this pod has no symmetry, so it has no voltages"
+                "a digit is the cube that the + port reaches; without symmetry, switches have no shifts (voltages)"
             }
         };
         line(theme, &[Piece::muted(legend)], row(area, 2), buf);

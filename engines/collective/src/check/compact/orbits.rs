@@ -61,7 +61,7 @@ impl LinkOrbits {
                     Some(orbit) if *orbit == u32::MAX => *orbit = link as u32,
                     _ => {
                         return Err(format!(
-                            "element {element} of the group, which is not the identity, maps a link to itself"
+                            "element {element} of the group and an earlier one map a link to the same link, so an element other than the identity maps it to itself"
                         ));
                     }
                 }

@@ -73,7 +73,8 @@ impl ChainTable {
             self.links.push(link);
             self.offsets.push(offset);
             offset += model.latency;
-            // The price counts the epochs for which the chunk occupies every link.
+            // The price is a sum over the links of the chain: the epochs for which the chunk occupies the link, divided
+            // by the number of chunks that may start in these epochs.
             price += f64::from(model.occupied) / f64::from(model.starts);
         }
         self.heads.push(head);

@@ -50,8 +50,8 @@ pub(crate) fn conversion() -> Conversion {
             ParamInfo::text(
                 RETURNS_TO,
                 "Plan of kind crossconnect with the same target; every circuit gets the switch and ports that it has \
-                 there. For the last change of an iteration, give the plan of the initial circuits: the changes then \
-                 end at the ports where they begin.",
+                 there. For the last change of an iteration, give the plan of the initial circuits, so that every \
+                 initial circuit returns to its ports and the next iteration can start.",
             ),
         ],
         own: vec![

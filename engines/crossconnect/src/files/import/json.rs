@@ -176,7 +176,7 @@ pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
     let value = parse_json(text.as_bytes())?;
     let mut problems = Problems::new();
     let mut listing = Listing::default();
-    // The state of a port has another key in older trees and in the design text.
+    // Older versions of SONiC and its design text use other keys for the state of a port.
     let port_state = |port: &str| {
         let entry = value.get("OCS_PORT").and_then(|ports| ports.get(port));
         ["config_status", "state", "status"].into_iter().find_map(|key| entry?.get(key)?.as_str())

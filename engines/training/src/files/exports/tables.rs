@@ -21,7 +21,7 @@ pub(super) fn table() -> ParamInfo {
         "table",
         &[ALL, TASKS, SEGMENTS, CIRCUITS, TRAFFIC, TRAFFIC_DENSE],
         ALL,
-        "Table to write. Several tables need a folder; a single one can go to standard output.",
+        "Table to write. Several tables need a folder; one table can go to standard output.",
     )
 }
 

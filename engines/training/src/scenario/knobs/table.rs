@@ -28,8 +28,8 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
         "ports_per_pod",
         1,
         i64::from(MAX_PORTS),
-        "Optical ports of a pod: one number, or one per pod of a replica. Default: the job's GPUs in \
-         the pod.",
+        "Optical ports of a pod: one number, or one per pod of a replica. Default: the number of the \
+         job's GPUs in the pod.",
     );
     let mut knobs = vec![model];
     knobs.extend(run_knobs().iter().map(|info| match info.name.as_ref() {

@@ -213,8 +213,8 @@ impl View<'_> {
             row.constant -= value * job.work;
             short += value * job.work;
             seen += value * job.work;
-            // `yields` is the maximum yield of the job per unit of its window in the stretch, so a linear bound above
-            // the true length only weakens the row.
+            // Yields are not negative, so replacing the length of the job's window in the stretch by a linear upper
+            // bound of this length only weakens the row.
             for (at, stretch) in stretches.iter().enumerate() {
                 let yields = stretch.yields[position];
                 if yields == 0.0 {

@@ -40,9 +40,9 @@ pub fn serve<W: Watch<Proposal>>(
     // of generality.
     points.dedup_by(|later, earlier| later.0 == earlier.0);
     let stretches = points.len().saturating_sub(1);
-    // Minimising the undone share makes the program feasible from the start; it is 0 exactly if all work fits. Variable
-    // 0 is the fraction of all work that is left undone; the others are the amounts of jobs in the stretches of their
-    // windows.
+    // Variable 0 is the fraction of all work that is left undone. With this variable, the program is feasible from the
+    // start; its minimum is 0 exactly if all work fits. The other variables are the amounts of jobs in the stretches of
+    // their windows.
     let mut variable = vec![0u32; jobs.len() * stretches];
     let mut variables = 1;
     for (position, &job) in jobs.iter().enumerate() {

@@ -383,8 +383,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                     if let Some(services) = services {
                         let view = View { problem, distances: &distances, times: &times };
                         let trace = schedule::trace(&self.evaluator.network, view, &services);
-                        // The plan may exceed the bound by the scaling factor of its services, so the bound of the node
-                        // stays in `loose`.
+                        // The schedule may stretch all transfers by a factor to fit the rates, so its makespan may
+                        // exceed the bound. The node is closed, and `loose` keeps its bound.
                         self.keep(placed.x.clone(), trace.makespan, Some(trace), "order")?;
                     }
                     self.loose =
@@ -393,7 +393,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 }
                 RelaxedNode::Open { bound: units, times, rows: tight, questions } => {
                     let bound = bound.max(units * problem.unit * ROUNDED_DOWN);
-                    // The relaxation bounds the end of every plan of the node, so it can be added as a distance.
+                    // The relaxation bounds the end of every plan of the node from below, so this bound can be added as
+                    // a distance.
                     if !distances.demand(ORIGIN, END, units) {
                         return Ok(None);
                     }

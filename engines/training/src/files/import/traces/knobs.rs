@@ -25,7 +25,7 @@ pub(super) fn knobs() -> Vec<ParamInfo> {
         ParamInfo::float("elem_bytes", 0.125, 16.0, 2.0, "Number of bytes per unit in which the traces give sizes. Default: 1 if sizes are bytes, 2 for traces of STAGE, which count elements.").derived().unit("bytes"),
         ParamInfo::choice("size", &["input", "total"], "input", "Meaning of the size of an all-gather: the part of each rank (input) or the whole buffer (total).").derived(),
         ParamInfo::float("tflops", 1e-3, 1e6, 400.0, "Operations that a GPU performs, for computations without measured times. STAGE counts a multiplication with its addition as one operation.").derived().unit("TFLOP/s"),
-        ParamInfo::float("memory_gbyte_per_s", 1e-3, 1e6, 3350.0, "Rate of a GPU's memory: a computation takes at least the time for its tensor; used with tflops.").derived().unit("GB/s"),
+        ParamInfo::float("memory_gbyte_per_s", 1e-3, 1e6, 3350.0, "Rate of a GPU's memory: a computation takes at least the time in which the memory moves the bytes that the trace gives for it; used with tflops.").derived().unit("GB/s"),
         ParamInfo::choice("compute", &["auto", "zero"], "auto", "Compute times: those of the traces or from tflops (auto), or none (zero)."),
         ParamInfo::bool("serialise_compute", true, "If true, the computations of a GPU run one after the other, in the order in which they become ready at full rates; if false, only dependencies order them."),
         ParamInfo::bool("promote_nccl", false, "If true, computations named nccl… or c10d::… are collectives without a size."),
