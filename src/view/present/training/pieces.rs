@@ -17,8 +17,9 @@ pub const fn tone(kind: TaskKind) -> Tone {
     }
 }
 
-/// Returns the number of tasks on the critical path as text: `51 of 198 tasks critical`. A task is critical if it has no
-/// slack when everything after it runs as planned, see [`lightbay_engines::training::analysis::TaskFacts::critical`].
+/// Returns the number of tasks on the critical path as text: `51 of 198 tasks critical`. A task is critical if it has
+/// no slack when everything after it runs as planned, see
+/// [`lightbay_engines::training::analysis::TaskFacts::critical`].
 pub fn critical(facts: &Explained) -> String {
     let on_path = facts.analysis.tasks.iter().filter(|task| task.critical).count();
     format!("{on_path} of {} tasks critical", facts.analysis.tasks.len())
