@@ -62,7 +62,7 @@ pub enum Command {
     Stop,
     /// Pause or resume the chosen run or all runs.
     TogglePause,
-    /// Stop; a second time within two seconds, quit.
+    /// Stop all runs and sweeps; if none is active, or if given again within two seconds, quit.
     Interrupt,
     /// Turn automatic solving after every change on or off.
     ToggleAuto,

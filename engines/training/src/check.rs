@@ -39,7 +39,8 @@ pub mod code {
     pub const SCHEMA: &str = "schema";
     /// The scenario contradicts itself or cannot have a plan.
     pub const SCENARIO: &str = "scenario";
-    /// A link is missing, unknown, listed twice or in the wrong place.
+    /// A link is missing, unknown, listed twice or at another position than in the scenario, or the list of links must
+    /// be empty.
     pub const TOPOLOGY: &str = "topology";
     /// A number of circuits is not a whole number of at least 1.
     pub const INTEGRALITY: &str = "integrality";
@@ -55,7 +56,8 @@ pub mod code {
     pub const TRADED: &str = "traded";
     /// A job takes longer than it would on the ports that it brought.
     pub const WORSE: &str = "worse";
-    /// A task is missing, unknown, listed twice or in the wrong place.
+    /// A task is missing, unknown, listed twice or at another position than in the scenario, or the list of tasks must
+    /// be empty.
     pub const TASK: &str = "task";
     /// A task ends before it starts, or starts before the iteration.
     pub const ORDER: &str = "order";

@@ -1,11 +1,13 @@
-//! Parts of a sweep for several machines: the part that this command solves, also from the index that a batch system gives.
+//! Parts of a sweep for several machines: the part that this command solves, given as an option or by the index of a
+//! batch system.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use lightbay_core::problem::{counted, printable};
 use lightbay_engines::sweep::{Shard, Sweep};
 
-/// Index variables of batch systems: the name, the first index, and the variable with the number of parts, if there is one.
+/// Index variables of batch systems: the name, the variable with the first index (may be empty), and the variable with
+/// the number of parts, if any.
 const INDEXES: [(&str, &str, Option<&str>); 3] = [
     ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", Some("SLURM_ARRAY_TASK_COUNT")),
     ("NOMAD_ALLOC_INDEX", "", None),

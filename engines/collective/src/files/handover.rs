@@ -24,7 +24,7 @@ mod tests;
 
 /// Knob that names the plan.
 const FROM: &str = "from";
-/// Knob of the demand.
+/// Knob that selects the demand.
 const DEMAND: &str = "demand";
 /// Value of [`DEMAND`] for the bytes between the nodes of the plan.
 const TRAFFIC: &str = "traffic";

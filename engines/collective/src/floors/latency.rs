@@ -75,7 +75,7 @@ pub struct LatencyQuestion<'n> {
     pub network: &'n LinkNetwork,
     /// Nodes with data, and the number of units of each.
     pub sources: &'n [(u32, f64)],
-    /// Nodes that receive.
+    /// Nodes that receive data.
     pub destinations: &'n [u32],
     /// `true` if every destination receives the same data, which may therefore be copied; `false` if each pair of
     /// source and destination has its own data.

@@ -16,7 +16,7 @@ pub struct Quotient {
     pub cells: Vec<u32>,
     /// Graph of the cells; its capacities are sums over the links between two cells.
     pub graph: Digraph,
-    /// Shards of the cells.
+    /// Amount of data of each cell, summed over its nodes.
     pub shards: Vec<i128>,
     /// Cell of the node around which the partition is made; it contains no other node.
     pub alone: u32,
@@ -25,7 +25,7 @@ pub struct Quotient {
 /// Returns the coarsest equitable partition that separates nodes with different amounts of data (`shards`, one number
 /// per node) and puts `alone` in its own cell.
 pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
-    // Initial cells: nodes with equal shards, and the cell of `alone`.
+    // Initial cells: nodes with equal amounts of data, and the cell of `alone`.
     let mut known: FxHashMap<(bool, i128), u32> = FxHashMap::default();
     let mut cells: Vec<u32> = Vec::with_capacity(graph.nodes());
     for (node, &shard) in shards.iter().enumerate() {

@@ -19,7 +19,7 @@ pub(super) const TERMS: &[Term] = &[
     .also(&["packet switch", "packet switches"]),
     Term::new(
         "spill",
-        "Bytes of a pair of servers beyond what its circuits carry in time; they go over packet switches.",
+        "Bytes of a pair of servers that its circuits cannot carry within the time of the exchange; packet switches carry them.",
     )
     .formula("sum_j max(0, D_ij - C_ij B T): bytes D and circuits C of each pair, rate B of a circuit, time T of the exchange"),
     Term::new(

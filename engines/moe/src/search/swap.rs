@@ -76,7 +76,7 @@ pub fn swapped(exchange: &Exchange, ports: &[u32], weights: &[f64]) -> (CircuitC
     // First start: the greedy circuits.
     let mut best = greedy(ports, weights, BlockedRule::Continue);
     let mut work = improve(exchange, &mut best);
-    // Second start: a circulant, which suits even demands better than the greedy circuits.
+    // Second start: a circulant, which is better for even demands than the greedy circuits.
     let mut other = even(ports);
     let more = improve(exchange, &mut other);
     work = SwapWork { tried: work.tried + more.tried, made: work.made + more.made };
@@ -157,7 +157,7 @@ fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
             moves.push(CircuitMove { down: [None; 2], up: [Some((slow, other)), None] });
         }
     }
-    // Turn: one end of a circuit goes to a free port.
+    // Turn: one end of a circuit moves to a free port.
     for (a, b, _) in circuits.pairs() {
         for &to in free.iter().filter(|to| **to != a && **to != b && [a, b, **to].contains(&slow)) {
             moves.push(CircuitMove { down: [Some((a, b)), None], up: [Some((a, to)), None] });

@@ -7,7 +7,7 @@ use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::quantity;
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
 
-/// Circuits that the plan is compared with.
+/// An allocation or network with which the plan is compared.
 struct Other {
     what: String,
     makespan_s: f64,

@@ -40,7 +40,7 @@ struct Chain {
     total: f64,
 }
 
-/// Chains in the lanes of one wavefront.
+/// Chains that share one wavefront, one lane for each chain.
 pub(super) struct Crew<'a> {
     objective: &'a Objective,
     meter: Meter,
@@ -106,8 +106,8 @@ impl<'a> Crew<'a> {
                 }
             })
             .collect();
-        // No pod of the size has a smaller 1/λ by hops, so this value is a lower bound for metrics that are not
-        // evaluated.
+        // The hop bound of every pod of this size gives at least this 1/λ, so this value is a lower bound for metrics
+        // that are not evaluated.
         let floor = 1.0 / crate::throughput::metrics::cover_bound(64 * order).mcf;
         // The constant part of a cut.
         let constants = cuts.iter().map(crate::throughput::metrics::cuts::LinearCut::constant).collect();
