@@ -101,6 +101,8 @@ pub struct Event {
     pub at: f64,
     /// Name of the event, written at the top if there is room.
     pub name: Label,
+    /// `true` for the cursor, which is drawn as a solid line.
+    pub cursor: bool,
 }
 
 /// Scale, unit and range of an axis.
@@ -114,22 +116,24 @@ pub struct Axis<'a> {
     pub bounds: Option<(f64, f64)>,
     /// `true` if ticks are at whole numbers only.
     pub whole: bool,
+    /// `true` if ticks have decimal prefixes of bytes (1 KB, 2 MB) instead of a unit.
+    pub bytes: bool,
 }
 
 impl<'a> Axis<'a> {
     /// Creates a linear axis with a unit.
     pub const fn linear(unit: &'a str) -> Self {
-        Self { scale: Scale::Linear, unit, bounds: None, whole: false }
+        Self { scale: Scale::Linear, unit, bounds: None, whole: false, bytes: false }
     }
 
     /// Creates a logarithmic axis with a unit.
     pub const fn log(unit: &'a str) -> Self {
-        Self { scale: Scale::Log, unit, bounds: None, whole: false }
+        Self { scale: Scale::Log, unit, bounds: None, whole: false, bytes: false }
     }
 
     /// Creates a logarithmic axis that starts at zero, with a unit.
     pub const fn log_from_zero(unit: &'a str) -> Self {
-        Self { scale: Scale::LogFromZero, unit, bounds: None, whole: false }
+        Self { scale: Scale::LogFromZero, unit, bounds: None, whole: false, bytes: false }
     }
 
     /// Sets the range to show.
@@ -143,6 +147,13 @@ impl<'a> Axis<'a> {
     #[must_use]
     pub const fn whole(mut self, whole: bool) -> Self {
         self.whole = whole;
+        self
+    }
+
+    /// Sets whether ticks have decimal prefixes of bytes instead of a unit.
+    #[must_use]
+    pub const fn bytes(mut self, bytes: bool) -> Self {
+        self.bytes = bytes;
         self
     }
 
@@ -285,7 +296,7 @@ impl<'a> Chart<'a> {
         let mut free_from = left;
         for value in ticks.clone() {
             let Some(share) = x.share(value) else { continue };
-            let label = ticks.label(value);
+            let label = if self.x.bytes { number::bytes(value) } else { ticks.label(value) };
             let at = left + cell_of(share, width, across);
             let end = at + label.len() as i32;
             if at >= free_from && end <= until {
@@ -410,8 +421,12 @@ impl<'a> Chart<'a> {
 
     /// Draws vertical lines at the events, behind the curves.
     fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
-        let (line, style) = (pen.glyphs().vertical_dotted, self.theme.style(Tone::Rule));
-        for (_, at, _) in self.event_places(x, left, width) {
+        for (event, at, _) in self.event_places(x, left, width) {
+            let (line, tone) = match event.cursor {
+                true => (pen.glyphs().vertical, Tone::Answer),
+                false => (pen.glyphs().vertical_dotted, Tone::Rule),
+            };
+            let style = self.theme.style(tone);
             for row in 0..rows {
                 pen.glyph(at, row, line, style);
             }

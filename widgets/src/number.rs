@@ -228,6 +228,14 @@ pub fn short(value: u64) -> Num {
     Num::of(format_args!("{scaled:.0} E"))
 }
 
+/// Formats a size in bytes with a decimal prefix: `64 KB`, `1.5 MB`.
+pub fn bytes(value: f64) -> Num {
+    let steps = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")];
+    let (scale, unit) = steps.into_iter().find(|(scale, _)| value.abs() >= *scale).unwrap_or((1.0, "B"));
+    let scaled = (value / scale * 1e3).round() / 1e3;
+    Num::of(format_args!("{scaled} {unit}"))
+}
+
 /// Formats an elapsed time: `mm:ss`, for an hour or more `h:mm:ss`.
 pub fn duration(value_s: f64) -> Num {
     if !value_s.is_finite() || value_s < 0.0 {

@@ -4,7 +4,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::widgets::Widget;
 
-use crate::pen::{Pen, Piece};
+use crate::pen::{Pen, Piece, pieces_width};
 use crate::text;
 use crate::theme::{Theme, Tone};
 
@@ -34,6 +34,14 @@ impl<'a> Sentence<'a> {
     /// Creates a sentence in one row, cut at its end.
     pub const fn new(theme: &'a Theme, pieces: &'a [Piece]) -> Self {
         Self { theme, pieces, wrap: false }
+    }
+
+    /// Returns the number of rows, at most `most`, that the sentence needs in a width with line breaks at spaces.
+    pub fn rows(&self, width: u16, most: u16) -> u16 {
+        // Each break leaves some cells blank.
+        let cells = pieces_width(self.pieces, self.theme.glyphs);
+        let rows = if cells <= width { 1 } else { (cells + cells / 8).div_ceil(width.max(1)) };
+        rows.clamp(1, most.max(1))
     }
 
     /// Sets whether all rows of the area are used, with line breaks at spaces.

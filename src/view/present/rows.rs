@@ -36,6 +36,23 @@ pub fn line(theme: &Theme, pieces: &[Piece], area: Rect, buf: &mut Buffer) {
     }
 }
 
+/// Writes pieces into all rows of an area, broken at spaces.
+pub fn wrapped(theme: &Theme, pieces: &[Piece], area: Rect, buf: &mut Buffer) {
+    if !area.is_empty() {
+        (&Sentence::new(theme, pieces).wrap(true)).render(area, buf);
+    }
+}
+
+/// Returns the visible rows and columns (first, number shown, total) as text, if some are hidden: `rows 1-31 of 64`.
+pub fn in_sight(rows: (usize, usize, usize), columns: (usize, usize, usize)) -> Option<String> {
+    let part = |name: &str, (first, shown, all): (usize, usize, usize)| {
+        let last = (first + shown).min(all);
+        (shown > 0 && shown < all).then(|| format!("{name} {}-{last} of {all}", first + 1))
+    };
+    let parts: Vec<String> = [part("rows", rows), part("columns", columns)].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 /// Writes pieces at both ends of a row; if room is short, the left pieces are cut.
 pub fn ends(theme: &Theme, left: &[Piece], right: &[Piece], area: Rect, buf: &mut Buffer) {
     let width = pieces_width(right, theme.glyphs).min(area.width);

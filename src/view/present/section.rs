@@ -30,14 +30,14 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
-use super::rows::{self, ends, from, line};
+use super::rows::{self, ends, from};
 use super::{PaneInput, Title, below, body, frame, labels, plain};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::ItemId;
 pub use content::SectionContent;
 use lightbay_core::report::{Body, Phrase, Section, Tone as Meaning, text};
-use lightbay_widgets::{Hits, PaneState as Shown, Piece, Tone, pieces_width};
+use lightbay_widgets::{Hits, PaneState as Shown, Piece, Sentence, Tone, pieces_width};
 use list::ListBlock;
 pub use list::Selection;
 use ratatui::buffer::Buffer;
@@ -49,6 +49,9 @@ const SENTENCE: u16 = 7;
 
 /// Minimum height at which the sentence about the whole section has a row of its own.
 const SUMMARY: u16 = 5;
+
+/// Minimum height of a pane in which long sentences are broken.
+const LARGE: u16 = 24;
 
 /// Minimum width at which the summary of a section follows its title.
 const CONTEXT: u16 = 60;
@@ -185,8 +188,20 @@ impl SectionView {
         frame(input, &title, Shown::Ready, area, buf);
         let speaks = area.height >= SENTENCE && !self.content.items().is_empty();
         let sums_up = area.height >= SUMMARY && !section.sentence.is_empty();
-        let sentence_row = u16::from(speaks || sums_up);
-        let legend_row = u16::from(area.height >= LEGEND && !section.legend.is_empty());
+        let given = pointed.as_ref().filter(|pointed| chosen.is_none_or(|id| pointed.item == Some(id)));
+        let sentence = match given.and_then(|pointed| pointed.sentence.as_ref()) {
+            Some(given) => pieces(given),
+            // Until the user chooses an item, the sentence is about the whole section.
+            None if !selection.follow && !section.sentence.is_empty() => pieces(&section.sentence),
+            None => self.sentence(section, chosen),
+        };
+        let legend = pieces(&section.legend);
+        let theme = &input.app.look.theme;
+        // A large pane breaks long sentences, other panes cut them.
+        let most = if area.height >= LARGE { 3 } else { 1 };
+        let rows = |words: &[Piece]| Sentence::new(theme, words).rows(body(area, 0).width, most);
+        let sentence_row = if speaks || sums_up { rows(&sentence) } else { 0 };
+        let legend_row = if area.height >= LEGEND && !legend.is_empty() { rows(&legend) } else { 0 };
         let whole = body(area, sentence_row + legend_row);
         let inner = rows::beside(whole, left, 0).1;
         if inner.is_empty() {
@@ -194,10 +209,13 @@ impl SectionView {
         }
         let has_details = has_details(input);
         if let Some(detail) = detail {
-            self.detail.fill(detail, &[], "");
+            self.detail.fill(detail, input.info.modes, input.mode());
         }
-        let place =
-            if has_details { self.divide(inner) } else { Division { section: inner, detail: Rect::ZERO } };
+        let place = if has_details && (detail.is_some() || chosen.is_some()) {
+            self.divide(inner)
+        } else {
+            Division { section: inner, detail: Rect::ZERO }
+        };
         if let Some((offset, page)) = self.content.draw(input, selection, place.section, buf, out) {
             (drawn.offset, drawn.page) = (offset, page);
         }
@@ -209,30 +227,26 @@ impl SectionView {
         drawn.labels =
             labels(input, self.content.items(), |id| Some(self.content.sentence(section, id)?.to_string()));
         drawn.chosen = chosen.filter(|_| pointed.is_some() || input.state.selected != chosen);
-        if let Some(item) = chosen.filter(|_| has_details || self.content.has_spans()) {
+        let steps = has_details || self.content.has_spans() || self.content.is_stepped_curve();
+        if let Some(item) = chosen.filter(|_| steps) {
             drawn.steps = drawn.items.len() as u32;
             drawn.steps_through = Some((input.pane, item));
             drawn.along_axis = !has_details;
         }
-        let given = pointed.as_ref().filter(|pointed| chosen.is_none_or(|id| pointed.item == Some(id)));
-        let sentence = match given.and_then(|pointed| pointed.sentence.as_ref()) {
-            Some(given) => pieces(given),
-            // Until the user chooses an item, the sentence is about the whole section.
-            None if !selection.follow && !section.sentence.is_empty() => pieces(&section.sentence),
-            None => self.sentence(section, chosen),
-        };
-        let theme = &input.app.look.theme;
-        let under = below(whole);
+        let under = Rect { height: sentence_row, ..below(whole) };
         if sentence_row > 0 {
             // Hidden rows are always indicated; `i` shows the full sentence about the item.
             let in_sight: Vec<Piece> = self.content.in_sight().map(Piece::muted).into_iter().collect();
             let wide = [&sentence, &in_sight].map(|words| pieces_width(words, theme.glyphs));
             let fits = wide[0] + 2 + wide[1] <= under.width || wide[1] * 2 <= under.width;
-            ends(theme, &sentence, if fits { &in_sight } else { &[] }, under, buf);
+            if sentence_row > 1 {
+                let words = [sentence.clone(), vec![Piece::text("  ")], in_sight].concat();
+                rows::wrapped(theme, &words, under, buf);
+            } else {
+                ends(theme, &sentence, if fits { &in_sight } else { &[] }, under, buf);
+            }
         }
-        if legend_row > 0 {
-            line(theme, &pieces(&section.legend), Rect { y: under.y + sentence_row, ..under }, buf);
-        }
+        rows::wrapped(theme, &legend, Rect { y: under.y + sentence_row, height: legend_row, ..under }, buf);
         drawn.sentence = plain(&sentence);
         if input.focused {
             drawn.details = self.details(section, chosen, detail);
@@ -251,8 +265,16 @@ impl SectionView {
         if inner.height < BELOW {
             return Division { section: inner, detail: Rect::ZERO };
         }
-        let height = self.content.rows().min((inner.height / 2).max(5));
-        Division { section: Rect { height, ..inner }, detail: from(inner, height + 1) }
+        // A picture of the item gets its rows first, below its heading; the list keeps the rest, which may be none.
+        let height = match self.detail.pictured().saturating_add(1) {
+            1 => (inner.height / 2).max(5),
+            rows if rows + 2 < inner.height => inner.height - rows - 1,
+            rows if rows <= inner.height => 0,
+            _ => 3,
+        };
+        let height = self.content.rows().min(height);
+        let detail = from(inner, if height == 0 { 0 } else { height + 1 });
+        Division { section: Rect { height, ..inner }, detail }
     }
 
     fn draw_detail(&mut self, input: &PaneInput<'_>, section: &Section, area: Rect, buf: &mut Buffer) {
@@ -267,11 +289,12 @@ impl SectionView {
         if answer.first().is_some_and(|first| first.text == section.title.as_str()) {
             answer.remove(0);
         }
-        ends(theme, &heading, &answer, Rect { height: 1, ..area }, buf);
         let rest = from(area, 1);
         if !rest.is_empty() {
             self.detail.draw_still(input, rest, buf);
+            heading.extend(self.detail.in_sight().map(|rows| Piece::muted(format!("  {rows}"))));
         }
+        ends(theme, &heading, &answer, Rect { height: 1, ..area }, buf);
     }
 
     /// Returns the sentence about the chosen item; about the first item until the user chooses an item.

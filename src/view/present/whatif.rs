@@ -221,11 +221,11 @@ impl WhatIfPane {
         let y = Axis::linear(figure.unit.symbol);
         let mut events = Vec::new();
         if let Some(at) = present(input, run) {
-            events.push(Event { at, name: "now".into() });
+            events.push(Event { at, name: "now".into(), cursor: false });
         }
         let chosen = input.state.selected.map(|cell| run.sweep.cell(cell as usize));
         if let Some(at) = chosen.and_then(|cell| cell.at.first().copied()).filter(|at| *at < values.len()) {
-            events.push(Event { at: place(values, at), name: ">".into() });
+            events.push(Event { at: place(values, at), name: "".into(), cursor: true });
         }
         Chart::new(&input.app.look.theme, &self.series, x, y)
             .baselines(&self.baselines)

@@ -81,8 +81,7 @@ pub(super) fn sizes(
     }
     let mut section = Section::empty("Bandwidth against size")
         .legend(
-            "dotted lines mark the first size at which another schedule becomes the fastest; the floor \
-             curve is the bandwidth at the lower bound on the completion time",
+            "dotted line: from this size on, another schedule is the fastest; floor: bandwidth at the lower bound",
         )
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
@@ -207,7 +206,7 @@ fn drawn(
     Curves {
         marks: crossovers(curves, sizes),
         axis: "size_bytes",
-        axis_label: "size of the buffer",
+        axis_label: "buffer",
         axis_unit: BYTES,
         axis_is_log: true,
         values_are_log: true,

@@ -185,6 +185,8 @@ pub struct Block {
     /// `true` if the block shows the content of other blocks again, in a layout for screens; written sections omit such
     /// a block.
     pub on_screens: bool,
+    /// `true` if screens omit the block, because the details of items show its content.
+    pub only_written: bool,
     /// Names of the forms ([`SectionInfo::forms`]) in which a screen shows this block, in addition to the block with
     /// the name of the form; if it is empty, the block is shown in every form.
     pub only_in: &'static [&'static str],
@@ -267,7 +269,16 @@ impl Section {
     #[must_use]
     pub fn block(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
         let (title, body) = (title.into(), body.into());
-        self.blocks.push(Block { name, title, on_screens: false, only_in: &[], body });
+        self.blocks.push(Block { name, title, on_screens: false, only_written: false, only_in: &[], body });
+        self
+    }
+
+    /// Makes screens omit the block added last.
+    #[must_use]
+    pub fn only_written(mut self) -> Self {
+        if let Some(last) = self.blocks.last_mut() {
+            last.only_written = true;
+        }
         self
     }
 

@@ -7,7 +7,7 @@ use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
-use crate::view::present::rows::{beside, line, row};
+use crate::view::present::rows::{beside, ends, in_sight, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, other_plan, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::crossconnect::report::words::circuits;
@@ -145,7 +145,11 @@ impl LogicalPane {
         }
         let sentence = sentence(input, plan, selected, edit, orientation);
         if area.height >= 4 {
-            line(theme, &sentence, below(inner), buf);
+            let state = &self.states[2];
+            let rows = (state.row_offset, state.rows_shown, pods);
+            let mark = in_sight(rows, (state.column_offset, state.columns_shown, pods));
+            let mark: Vec<Piece> = mark.filter(|_| !orientation).map(Piece::muted).into_iter().collect();
+            ends(theme, &sentence, &mark, below(inner), buf);
         }
         drawn.items = Arc::clone(&self.items);
         drawn.page = usize::from(inner.height.saturating_sub(1)).max(1);

@@ -3,10 +3,9 @@
 
 use super::{ExplainedChange, MATRIX, SWITCHES, chosen_switch, step_through_switches};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
-use crate::view::present::rows::ends;
 use crate::view::present::section::pane::{SectionPane, Wanted};
 use crate::view::present::section::{SectionContent, SectionContext, Selection};
-use crate::view::present::{PaneInput, below, body, other_plan};
+use crate::view::present::{PaneInput, body, other_plan};
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::Unavailable;
 use lightbay_widgets::Piece;
@@ -20,8 +19,7 @@ const GAP: u16 = 2;
 /// Minimum number of columns of a large matrix next to the list; the rest scrolls.
 const ENOUGH: u16 = 48;
 
-/// Minimum width at which the last row also shows the keys that step through the switches, if the sentence leaves room
-/// for the keys.
+/// Minimum width at which the title shows the keys that step through the switches.
 const HINT: u16 = 100;
 
 /// Pane of the matrix of one switch, next to the list of all switches.
@@ -61,18 +59,14 @@ impl MatrixPane {
         let inner = body(area, 1);
         let left = if input.large { self.columns(plan, inner.width) } else { 0 };
         let gap = if left > 0 { GAP } else { 0 };
-        let before = Vec::from_iter(other_plan(input.app, plan.key));
+        let mut before = Vec::from_iter(other_plan(input.app, plan.key));
+        before.extend((inner.width >= HINT).then(|| Piece::muted(", . switch  ")));
         let context = SectionContext { before, pointed: None, left: left + gap };
         self.pane.draw(input, Some(wanted), context, area, buf, (drawn, out));
         if left > 0 {
             let list = PaneInput { pane: SWITCHES, state: input.app.pane(SWITCHES).clone(), ..input.clone() };
             let place = Rect { width: left, ..inner };
             self.list.draw(&list, Selection::of(chosen as u32), place, buf, out);
-        }
-        let hint = [Piece::muted(", . switch")];
-        let taken = drawn.sentence.chars().count() + hint[0].text.chars().count() + 2;
-        if inner.width >= HINT && taken <= usize::from(inner.width) {
-            ends(&input.app.look.theme, &[], &hint, below(inner), buf);
         }
         step_through_switches(drawn, &plan.facts, chosen);
     }

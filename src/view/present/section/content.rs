@@ -69,10 +69,11 @@ impl SectionContent {
         }
         self.of = Some((Arc::clone(prepared), form));
         let section = &prepared.section;
-        let is_shown = |block: &Block| {
+        let is_of_form = |block: &Block| {
             block.name == form
                 || !forms.contains(&block.name) && (block.only_in.is_empty() || block.only_in.contains(&form))
         };
+        let is_shown = |block: &Block| !block.only_written && is_of_form(block);
         let blocks: Vec<(usize, &Block)> =
             section.blocks.iter().enumerate().filter(|(_, block)| is_shown(block)).collect();
         let is_list = |block: &Block| matches!(block.body, Body::Facts(_) | Body::Table(_));
@@ -82,7 +83,7 @@ impl SectionContent {
                 let view = matrix::MatrixView::new(*at, matrix).in_form(form);
                 Some(Picture::Matrix(Box::new(view)))
             }
-            Body::Curves(curves) => Some(Picture::Curves(curves::CurvesView::new(curves))),
+            Body::Curves(curves) => Some(Picture::Curves(curves::CurvesView::new(*at, curves))),
             Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
             Body::Facts(_) | Body::Table(_) => None,
         });
@@ -97,6 +98,7 @@ impl SectionContent {
         let mut pictured: Vec<Item> = match &self.picture {
             Some(Picture::Matrix(matrix)) => matrix.items(first).collect(),
             Some(Picture::Spans(spans)) => spans.items(first).collect(),
+            Some(Picture::Curves(curves)) if self.list.is_empty() => curves.items(first).collect(),
             Some(Picture::Curves(_)) | None => Vec::new(),
         };
         self.items = if self.picture_is_first {
@@ -153,8 +155,12 @@ impl SectionContent {
 
     /// Returns the number of rows that the whole content can use.
     pub fn rows(&self) -> u16 {
-        let picture = self.picture.as_ref().map_or(0, Picture::rows);
-        (self.list.rows() as u16).saturating_add(picture)
+        (self.list.rows() as u16).saturating_add(self.pictured())
+    }
+
+    /// Returns the number of rows that the picture can use; 0 without a picture.
+    pub fn pictured(&self) -> u16 {
+        self.picture.as_ref().map_or(0, Picture::rows)
     }
 
     /// Divides an area into room for the picture and room for the lists above or below it. If there is not enough room
@@ -176,7 +182,9 @@ impl SectionContent {
             };
         }
         let most = inner.height.saturating_sub(rows.min(inner.height / 2) + gap);
-        let height = wanted.min(most).max(PICTURE.min(wanted));
+        // Intervals of time above a list are shown whole if they fit.
+        let is_whole = self.has_spans() && self.picture_is_first && wanted + gap <= inner.height;
+        let height = if is_whole { wanted } else { wanted.min(most).max(PICTURE.min(wanted)) };
         // The picture gets the rows that the lists do not use.
         let spare = inner.height.saturating_sub(rows + gap);
         let height = height.max(picture.most_rows(theme).min(spare));
@@ -210,7 +218,7 @@ impl SectionContent {
                 Some(Picture::Matrix(matrix)) => {
                     matrix.draw(input, selection.shown(), split.picture, buf, out);
                 }
-                Some(Picture::Curves(curves)) => curves.draw(input, split.picture, buf),
+                Some(Picture::Curves(curves)) => curves.draw(input, selection.shown(), split.picture, buf),
                 Some(Picture::Spans(spans)) => {
                     spans.draw(input, selection.shown(), split.picture, buf, out);
                 }
@@ -258,6 +266,11 @@ impl SectionContent {
         pictured.or_else(|| self.list.in_sight().filter(|_| self.list_is_drawn))
     }
 
+    /// Returns `true` if the items are positions on the axis of curves.
+    pub fn is_stepped_curve(&self) -> bool {
+        matches!(self.picture, Some(Picture::Curves(_))) && self.list.is_empty()
+    }
+
     /// Returns `true` if the bracket keys step through intervals of time.
     pub const fn has_spans(&self) -> bool {
         matches!(self.picture, Some(Picture::Spans(_)))
@@ -277,7 +290,7 @@ impl SectionContent {
         if !split.picture.is_empty() {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => matrix.draw(&still, None, split.picture, buf, &mut nobody),
-                Some(Picture::Curves(curves)) => curves.draw(&still, split.picture, buf),
+                Some(Picture::Curves(curves)) => curves.draw(&still, None, split.picture, buf),
                 Some(Picture::Spans(spans)) => spans.draw(&still, None, split.picture, buf, &mut nobody),
                 None => {}
             }
@@ -292,7 +305,8 @@ impl SectionContent {
         self.list.sentence(section, id).or_else(|| match &self.picture {
             Some(Picture::Matrix(matrix)) => matrix.sentence(id),
             Some(Picture::Spans(spans)) => spans.sentence(id),
-            _ => None,
+            Some(Picture::Curves(curves)) => curves.sentence(id),
+            None => None,
         })
     }
 

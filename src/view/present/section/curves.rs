@@ -1,9 +1,11 @@
 //! Values over one axis as a chart.
 
-use super::tone;
+use super::{item_id, tone};
+use crate::app::drawn::Item;
+use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
-use lightbay_core::report::{Curves, Line, Mark, Tone as Meaning, Unit};
-use lightbay_widgets::{Axis, Baseline, Chart, Event, Series, Tone};
+use lightbay_core::report::{Cell, Curves, Line, Mark, Phrase, Tone as Meaning, Unit, text};
+use lightbay_widgets::{Axis, Baseline, Chart, Event, Series, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -14,9 +16,16 @@ const ROWS: u16 = 6;
 /// Maximum number of points that are marked individually; more marks would hide the curve.
 const SAMPLES: usize = 16;
 
+/// Maximum number of positions at which a cursor stops.
+const STOPS: usize = 64;
+
 /// Curves on the screen: a chart for every unit, one below the other.
 #[derive(Debug)]
 pub struct CurvesView {
+    block: usize,
+    curves: Curves,
+    /// Positions at which the cursor stops, in the unit of the data; empty if there are too many.
+    stops: Vec<f64>,
     charts: Vec<UnitChart>,
     marks: Vec<Event>,
     axis_unit: String,
@@ -37,7 +46,8 @@ struct UnitChart {
 }
 
 impl CurvesView {
-    pub fn new(curves: &Curves) -> Self {
+    /// Prepares the curves of a block, given by its index.
+    pub fn new(block: usize, curves: &Curves) -> Self {
         let mut letters: Vec<char> = Vec::new();
         let mut series = |(at, curve): (usize, &lightbay_core::report::Curve)| {
             // Curves without a meaning are distinguished by number.
@@ -77,15 +87,28 @@ impl CurvesView {
             first.lines = curves.lines.iter().map(line).collect();
             first.range = curves.range.map(|(low, high)| (low * scale, high * scale));
         }
-        let mark =
-            |mark: &Mark| Event { at: mark.at * curves.axis_unit.scale, name: mark.name.clone().into() };
+        let mark = |mark: &Mark| Event {
+            at: mark.at * curves.axis_unit.scale,
+            name: mark.name.clone().into(),
+            cursor: false,
+        };
         let marks = curves.marks.iter().map(mark).collect();
         let scale = curves.axis_unit.scale;
         let axis_unit = match (curves.axis_label, curves.axis_unit.symbol) {
             (label, "") => label.to_owned(),
+            // The ticks have the unit.
+            _ if is_bytes(curves.axis_unit) => String::new(),
             (_, symbol) => symbol.to_owned(),
         };
+        let points = curves.curves.iter().flat_map(|curve| &curve.points).map(|point| point.at);
+        let mut stops: Vec<f64> = points.collect();
+        stops.sort_by(f64::total_cmp);
+        stops.dedup();
+        stops.truncate(if stops.len() > STOPS { 0 } else { STOPS });
         Self {
+            block,
+            stops,
+            curves: curves.clone(),
             charts,
             marks,
             axis_unit,
@@ -100,8 +123,39 @@ impl CurvesView {
         self.charts.iter().flat_map(|chart| &chart.series).all(|series| series.points.is_empty())
     }
 
-    /// Draws as many charts as have room, in their order.
-    pub fn draw(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
+    /// Iterates over the positions at which the cursor stops, as items in row `row`.
+    pub fn items(&self, row: u32) -> impl Iterator<Item = Item> {
+        (0..self.stops.len()).map(move |at| Item { id: item_id(self.block, at), row, place: at as f32 })
+    }
+
+    /// Returns the position of an item.
+    fn stop(&self, id: ItemId) -> Option<f64> {
+        self.stops.get(id.checked_sub(item_id(self.block, 0))? as usize).copied()
+    }
+
+    /// Returns the values of the curves at an item: `> 1 MB  trees 24.1 GB/s  ring 13.9 GB/s`.
+    pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
+        let at = self.stop(id)?;
+        let unit = self.curves.axis_unit;
+        let place = if is_bytes(unit) { number::bytes(at).into() } else { text::cell(&Cell::new(at), unit) };
+        let mut phrase = Phrase::new().answer(format!("> {} {place}", self.curves.axis_label));
+        for curve in &self.curves.curves {
+            let Some(point) = curve.points.iter().rfind(|point| point.at <= at) else { continue };
+            if point.at < at && !curve.steps {
+                continue;
+            }
+            let value = text::cell(&Cell::new(point.value), curve.unit);
+            phrase = phrase.muted(format!("  {} ", curve.label)).with(value, curve.tone);
+        }
+        Some(phrase)
+    }
+
+    /// Draws as many charts as have room, in their order, with a line at the selected item.
+    pub fn draw(&self, input: &PaneInput<'_>, selected: Option<ItemId>, area: Rect, buf: &mut Buffer) {
+        let mut marks = self.marks.clone();
+        if let Some(at) = selected.and_then(|id| self.stop(id)) {
+            marks.push(Event { at: at * self.curves.axis_unit.scale, cursor: true, ..Event::default() });
+        }
         let shown = usize::from(area.height / ROWS).clamp(1, self.charts.len().max(1));
         let height = area.height / shown as u16;
         for (at, chart) in self.charts.iter().take(shown).enumerate() {
@@ -114,6 +168,7 @@ impl CurvesView {
                 true => Axis::log(&self.axis_unit),
                 false => Axis::linear(&self.axis_unit).whole(self.axis_is_whole),
             };
+            let x = x.bytes(is_bytes(self.curves.axis_unit));
             let x = match self.window(input).or(self.axis_range) {
                 Some((from, to)) => x.bounds(from, to),
                 None => x,
@@ -127,7 +182,7 @@ impl CurvesView {
             let place = Rect { y: area.y + first, height, ..area };
             (&Chart::new(&input.app.look.theme, &chart.series, x, y)
                 .baselines(&chart.lines)
-                .events(if at == 0 { &self.marks } else { &[] }))
+                .events(if at == 0 { &marks } else { &[] }))
                 .render(place, buf);
         }
     }
@@ -162,4 +217,9 @@ impl CurvesView {
         };
         (last > first).then(|| (at(start), at(stop)))
     }
+}
+
+/// Returns `true` for sizes in bytes, which are shown with decimal prefixes.
+fn is_bytes(unit: Unit) -> bool {
+    unit.symbol == "bytes"
 }

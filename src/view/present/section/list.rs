@@ -191,23 +191,24 @@ impl List {
         } else {
             input.state.offset
         };
-        let offset = scroll::follow(wished, at, height, self.rows());
-        self.sight = (self.rows() > height).then(|| self.rows_between(offset, offset + height));
-        let selected = selection.shown();
+        // The headings of a single block stay in view.
+        let pinned = match self.parts.as_slice() {
+            [part] if height > 2 => usize::from(part.block.heads),
+            _ => 0,
+        };
+        let (at, room) = (at.map(|row| row.saturating_sub(pinned)), height - pinned);
+        let offset = scroll::follow(wished, at, room, self.rows().saturating_sub(pinned));
+        let first = if offset == 0 { 0 } else { offset + pinned };
+        let room = if offset == 0 { height } else { room };
+        self.sight = (self.rows() > height).then(|| self.rows_between(first, first + room));
+        self.state.selected = selection.shown();
         for part in &self.parts {
-            let (from, to) = (part.first.max(offset), part.end().min(offset + height));
+            let (from, to) = (part.first.max(first), part.end().min(first + room));
             if from >= to {
                 continue;
             }
-            self.state.selected = selected;
-            part.block.draw(
-                input,
-                (from - part.first, to - part.first),
-                (from - offset) as u16,
-                area,
-                buf,
-                &mut self.state,
-            );
+            let (rows, y) = ((from - part.first, to - part.first), (from - first) as u16);
+            part.block.draw(input, rows, (y, first > offset), area, buf, &mut self.state);
             let open = |id: ItemId| {
                 if part.block.of_plans { Command::ShowPlan(u64::from(id)) } else { Command::Inspect }
             };
@@ -253,7 +254,7 @@ pub fn flow(list: &List, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) ->
         let column = Rect { x, width: wish.min(area.right().saturating_sub(x)), ..area };
         if first < last {
             let (from, y) = if at == 0 { (0, 0) } else { (first + above, above as u16) };
-            block.draw(input, (from, last + above), y, column, buf, &mut state);
+            block.draw(input, (from, last + above), (y, false), column, buf, &mut state);
         }
         if shown < block.rows.len() && last == shown && first <= last {
             let y = column.y + (above + last - first) as u16;

@@ -5,7 +5,7 @@ use super::{item_id, pieces, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
-use crate::view::present::rows::line;
+use crate::view::present::rows::{in_sight, line};
 use lightbay_core::report::text::{self, in_column};
 use lightbay_core::report::{CellSign, Matrix, Phrase, Tone as Meaning};
 use lightbay_widgets::{
@@ -253,14 +253,7 @@ impl MatrixView {
             }
             None => (self.state.row_offset, 0, self.state.rows_shown, self.width()),
         };
-        let part = |name: &str, first: usize, shown: usize, all: usize| {
-            let last = (first + shown).min(all);
-            (shown > 0 && shown < all).then(|| format!("{name} {}-{last} of {all}", first + 1))
-        };
-        let parts =
-            [part("rows", row, rows, self.rows.len()), part("columns", column, columns, self.width())];
-        let words: Vec<String> = parts.into_iter().flatten().collect();
-        (!words.is_empty()).then(|| words.join(", "))
+        in_sight((row, rows, self.rows.len()), (column, columns, self.width()))
     }
 
     /// Returns the row of the cell with index `id`, for a cell without an item; `None` for a matrix without signs.

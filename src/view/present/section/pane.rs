@@ -173,7 +173,7 @@ fn patiently(work: &dyn Fn(Deadline) -> Result<Section, Unavailable>) -> Result<
 
 /// Returns the remedy. If the settings that the remedy names are already made, returns that the current run will
 /// compute the section, or that the user must solve again.
-fn remedy_now(app: &App, remedy: &str) -> String {
+pub fn remedy_now(app: &App, remedy: &str) -> String {
     let is_set = |text: &str| {
         let setting = |word: &str| word.trim_matches([',', ';', '.']).parse::<Setting>().ok();
         let mut named = text.split_whitespace().filter_map(setting).peekable();

@@ -39,7 +39,7 @@ pub struct ListBlock {
     /// Heading, if there are several blocks.
     title: Option<String>,
     /// `true` if the names of the columns are drawn.
-    heads: bool,
+    pub(super) heads: bool,
     columns: Vec<Column>,
     pub(super) rows: Vec<ListRow>,
     /// Pictures next to the rows.
@@ -127,24 +127,26 @@ impl ListBlock {
         width(&kept)
     }
 
-    /// Draws the rows `from` to `to` of the block, counted from its heading, into the rows of an area from `y` on.
+    /// Draws the rows `from` to `to` of the block, counted from its heading, into the rows of an area from `y` on, below
+    /// the headings of the columns if `pinned` is true.
     pub(super) fn draw(
         &self,
         input: &PaneInput<'_>,
         (from, to): (usize, usize),
-        y: u16,
+        (y, pinned): (u16, bool),
         area: Rect,
         buf: &mut Buffer,
         state: &mut TableState,
     ) {
         let theme = &input.app.look.theme;
-        let mut place = Rect { y: area.y + y, height: (to - from) as u16, ..area };
         let titled = usize::from(self.title.is_some());
+        let heads = self.heads && to > titled && (from <= titled || pinned);
+        let height = (to - from) as u16 + u16::from(heads && from > titled);
+        let mut place = Rect { y: area.y + y, height, ..area };
         if let Some(title) = self.title.as_ref().filter(|_| from == 0) {
             line(theme, &[Piece::muted(title.clone())], place, buf);
             place = Rect { y: place.y + 1, height: place.height - 1, ..place };
         }
-        let heads = self.heads && from <= titled && to > titled;
         let above = self.above();
         let visible = &self.rows[from.saturating_sub(above)..to.saturating_sub(above)];
         let mut rows: Vec<TableRow> = visible.iter().map(|row| row.row.clone()).collect();
