@@ -10,6 +10,7 @@
 //! | [`port_map`] | every port of every switch with its state |
 //! | [`run_sheet`] | steps for the operators: links that are down, verification, rollback |
 //! | [`rewiring`] | comparison of the removals with other methods and with the bound |
+//! | [`from_scratch`] | plans of the baselines for this comparison |
 //! | [`order`] | the phases of an all-to-all |
 //! | [`differences`] | differences of two plans in addition to their figures |
 //! | [`words`] | names of ports and circuits |
@@ -17,6 +18,7 @@
 mod batches;
 mod changes;
 pub(crate) mod differences;
+mod from_scratch;
 mod hall;
 mod order;
 mod port_map;
@@ -115,12 +117,13 @@ impl<'a> CrossconnectReport<'a> {
         Ok((changes, self.facts.get_or_init(|| ChangeFacts::of(self.scenario, changes))))
     }
 
-    fn rewiring(&self, beside: &Surroundings) -> Result<Section, Unavailable> {
+    fn rewiring(&self, beside: &Surroundings, deadline: Deadline) -> Result<Section, Unavailable> {
         let (changes, facts) = self.counted()?;
         let plan = self.plan.ok_or_else(no_plan)?;
         let alone = PlanBeside { standing: self.standing.clone(), ..PlanBeside::alone(&plan.header()) };
         let shown = beside.shown().unwrap_or(&alone);
-        Ok(Ranked { scenario: self.scenario, changes, facts, shown, beside }.section())
+        let baselines = from_scratch::from_scratch(self.scenario, deadline);
+        Ok(Ranked { scenario: self.scenario, changes, facts, shown, beside, baselines: &baselines }.section())
     }
 
     fn changes(&self) -> Result<&'a Changes, Unavailable> {
@@ -154,7 +157,7 @@ fn no_plan() -> Unavailable {
 }
 
 impl Report for CrossconnectReport<'_> {
-    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "hall" => Ok(hall::section(self.scenario, self.result)),
             "port_map" => {
@@ -162,7 +165,7 @@ impl Report for CrossconnectReport<'_> {
                 Ok(port_map::section(self.scenario, changes))
             }
             "totals" => self.changes().map(|changes| changes::totals(self.scenario, changes)),
-            "rewiring" => self.rewiring(&Surroundings::default()),
+            "rewiring" => self.rewiring(&Surroundings::default(), deadline),
             "switches" => {
                 self.counted().map(|(changes, facts)| switches::section(self.scenario, changes, facts))
             }
@@ -209,7 +212,7 @@ impl Report for CrossconnectReport<'_> {
         beside: &Surroundings,
         deadline: Deadline,
     ) -> Result<Section, Unavailable> {
-        if name == "rewiring" { self.rewiring(beside) } else { self.section(name, deadline) }
+        if name == "rewiring" { self.rewiring(beside, deadline) } else { self.section(name, deadline) }
     }
 
     fn stand(&mut self, standing: Standing) {

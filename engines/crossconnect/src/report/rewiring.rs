@@ -1,5 +1,6 @@
 //! Compares the removed circuits of a plan with the removed circuits of other methods and with the bound.
 
+use super::from_scratch::FromScratch;
 use super::words;
 use crate::Crossconnect;
 use crate::plan::{Action, Changes};
@@ -21,6 +22,8 @@ pub(super) struct Ranked<'a> {
     /// The plan to rank, as the report shows it next to other plans.
     pub shown: &'a PlanBeside,
     pub beside: &'a Surroundings,
+    /// Plans of the baselines, computed for this comparison.
+    pub baselines: &'a [FromScratch],
 }
 
 impl Ranked<'_> {
@@ -47,6 +50,10 @@ impl Ranked<'_> {
         if rivals.is_empty() {
             rivals = alone.to_vec();
         }
+        // A baseline without a plan in the session is computed.
+        let computed: Vec<PlanBeside> = self.computed(&rivals).collect();
+        rivals.extend(&computed);
+        rivals.sort_by(|a, b| a.value.total_cmp(&b.value));
         let section = Section::empty("Rewiring").answer(self.answer()).sentence(self.verdict()).block(
             "methods",
             "",
@@ -57,6 +64,19 @@ impl Ranked<'_> {
             None => section,
         };
         section.block("beside", "", self.circumstances(&rivals))
+    }
+
+    /// Iterates over the computed baselines whose methods have no plan among `rivals`.
+    fn computed(&self, rivals: &[&PlanBeside]) -> impl Iterator<Item = PlanBeside> {
+        let totals = self.changes.totals;
+        let installed = totals.kept_circuits + totals.removed_circuits;
+        let is_new = |plan: &&FromScratch| rivals.iter().all(|known| known.method != plan.method);
+        self.baselines.iter().filter(is_new).map(move |plan| PlanBeside {
+            method: plan.method.to_owned(),
+            value: plan.removed as f64,
+            metrics: [("kept_circuits".to_owned(), installed as f64 - plan.removed as f64)].into(),
+            ..PlanBeside::default()
+        })
     }
 
     fn answer(&self) -> Phrase {
@@ -107,8 +127,8 @@ impl Ranked<'_> {
         table
     }
 
-    /// Returns the removed circuits of every switch, for this plan and the plan with which it is compared; `None` for a
-    /// single switch.
+    /// Returns the removed circuits of every switch, for this plan, the plan with which it is compared, and the computed
+    /// baselines; `None` for a single switch.
     fn per_switch(&self, rivals: &[&PlanBeside]) -> Option<Matrix> {
         let of_rival = |plan: &PlanBeside| {
             let plan = downcast::<Crossconnect>(plan.plan.as_ref()?)?;
@@ -122,7 +142,10 @@ impl Ranked<'_> {
             return None;
         }
         let own = ("this plan".to_owned(), self.facts.per_switch());
-        let lines: Vec<(String, Vec<u32>)> = std::iter::once(own).chain(rival).collect();
+        let mut lines: Vec<(String, Vec<u32>)> = std::iter::once(own).chain(rival).collect();
+        let computed = |plan: &&FromScratch| lines.iter().all(|(method, _)| *method != plan.method);
+        let computed: Vec<_> = self.baselines.iter().filter(computed).collect();
+        lines.extend(computed.into_iter().map(|plan| (plan.method.to_owned(), plan.per_switch.clone())));
         let cell = |count: &u32| if *count == 0 { Cell::new("") } else { Cell::new(*count) };
         Some(Matrix {
             name: "removed_circuits",
@@ -214,6 +237,9 @@ impl Ranked<'_> {
             phrase = phrase.with("  * stale", Tone::Warn);
         } else if let Some(status) = plan.status {
             phrase = phrase.muted(format!("  {}", status.word().replace('_', " ")));
+        }
+        if plan.number == 0 && !plan.is_shown {
+            return phrase.muted(format!("  from scratch; :solve {} makes it a plan", plan.method));
         }
         if !plan.is_shown {
             phrase = phrase.muted(format!("  :show_plan {} shows it", plan.number));
