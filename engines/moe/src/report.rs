@@ -61,7 +61,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "How busy is each expert over the iterations, and how well were these loads predicted?",
     )
     .place(1)
-    .forms(&["actual", "predicted", "error", "by_layer"]),
+    .forms(&["actual", "predicted", "error", "by_layer"])
+    .items("layer"),
     SectionInfo::of_scenario(
         "predictor",
         "Predictor",
@@ -184,8 +185,9 @@ impl Report for MoeReport<'_> {
         }
     }
 
-    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+    fn detail(&self, name: &str, item: u32, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
+            "loads" => loads::of_layer(self.scenario, self.result, &self.fit, item as usize, deadline),
             "timeline" => timeline::of_layer(self.scenario, self.result()?, item),
             _ => {
                 Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))

@@ -17,9 +17,30 @@ const JUDGED: usize = 20;
 /// Number of busiest experts that are marked.
 const MARKED: usize = 2;
 
-/// Returns the layer that is shown: the first layer with predictions, if there is one.
-fn layer(scenario: &MoeScenario) -> usize {
-    usize::from(scenario.stage_layers() > 1)
+/// Number of experts above which shares have a decimal, because most are below 10 %.
+const MANY: usize = 16;
+
+/// Returns the layer whose hottest expert has the largest share: the layer with the most imbalance.
+fn most_uneven(of_layers: &[Vec<f64>]) -> usize {
+    let hottest = |means: &Vec<f64>| means.iter().copied().fold(0.0, f64::max);
+    let order = of_layers.iter().map(hottest).enumerate();
+    order.reduce(|best, next| if next.1 > best.1 { next } else { best }).map_or(0, |(layer, _)| layer)
+}
+
+/// Returns the unit of shares.
+fn share_unit(experts: usize) -> Unit {
+    Unit::PERCENT.with_decimals(u8::from(experts > MANY))
+}
+
+/// Adds the hottest expert with its mean share to a text: `expert 196 has 14.5 %, 37.1 x the mean`.
+fn hottest_words(start: Phrase, means: &[f64]) -> Phrase {
+    let Some(&hot) = busiest(means, 1).first() else { return start };
+    let share = means[hot];
+    start
+        .answer(format!("expert {hot}"))
+        .muted(" has ")
+        .answer(format!("{:.1} %", 100.0 * share))
+        .muted(format!(", {:.1} x the mean", share * means.len() as f64))
 }
 
 /// Returns the ranks that hold each expert: from the placement of the plan, otherwise in blocks.
@@ -74,7 +95,7 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
         let [Some(&hot), next] = [top.first(), top.get(1)] else { continue };
         let ranks = ranks_of(scenario, plan, layer, experts);
         let next_of = |of: &dyn Fn(usize) -> Cell| next.map_or_else(Cell::none, |next| of(*next));
-        table.row(vec![
+        let row = table.row(vec![
             Cell::new(layer),
             Cell::new(format!("expert {hot}")),
             Cell::new(ranks[hot].clone()),
@@ -83,6 +104,8 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
             next_of(&|next| Cell::new(means[next])),
             Cell::new(means[hot] * experts as f64),
         ]);
+        row.item = Some(layer as u32);
+        row.sentence = hottest_words(Phrase::new().answer(format!("> layer {layer}  ")), &means);
     }
     table
 }
@@ -92,8 +115,8 @@ fn window(settings: &FitSettings) -> String {
     counted(settings.window as u64, "iteration before", "iterations before")
 }
 
-/// Returns the section on the loads of the experts of one layer over the last iterations: actual, predicted, and their
-/// difference.
+/// Returns the section on the loads of the experts over the last iterations: the hottest experts of every layer, and the
+/// loads of the layer with the most imbalance.
 pub(super) fn loads(
     scenario: &MoeScenario,
     plan: Option<&MoeResult>,
@@ -101,85 +124,138 @@ pub(super) fn loads(
     deadline: Deadline,
 ) -> Result<Section, Unavailable> {
     let history = scenario.history((SHOWN + settings.window) as u32);
-    let (layer, experts) = (layer(scenario), history.experts);
+    let first = history.iterations.saturating_sub(SHOWN);
+    let of_layers: Vec<Vec<f64>> = (0..history.layers).map(|layer| means(&history, first, layer)).collect();
+    let layer = most_uneven(&of_layers);
+    let shown = layer_blocks(scenario, plan, settings, &history, layer, deadline)?;
+    let mut mean: Vec<f64> = vec![0.0; history.experts];
+    for means in &of_layers {
+        mean.iter_mut().zip(means).for_each(|(most, mean)| *most = most.max(*mean));
+    }
+    let order = busiest(&mean, mean.len());
+    let cells = order.iter().flat_map(|at| of_layers.iter().map(move |means| Cell::new(means[*at])));
+    let by_layer = Matrix {
+        name: "mean_share",
+        unit: share_unit(history.experts),
+        rows: order.iter().map(|expert| format!("expert {expert}")).collect(),
+        columns: (0..history.layers).map(|layer| format!("layer {layer}")).collect(),
+        cells: cells.collect(),
+        shaded: true,
+        ..Matrix::default()
+    };
+    let legend = format!(
+        "% of the tokens by iteration, hottest expert first; bold: the {MARKED} busiest, * predicted wrongly; right: mean, ranks"
+    );
+    let answer = of_layers.get(layer).map_or_else(Phrase::new, |means| hottest_words(Phrase::new(), means));
+    let table = hottest(&history, first, scenario, plan);
+    let [actual, predicted, error] = shown;
+    Ok(Section::empty("Expert loads")
+        .context(format!("layer {layer} of {} is the most uneven", history.layers))
+        .answer(answer)
+        .remark(format!(
+            "Layer {layer}, predicted from {}. The {MARKED} busiest experts of every iteration are marked; * marks a \
+             wrong prediction.",
+            window(settings)
+        ))
+        .legend(legend)
+        .usual(Some(layer as u32))
+        .block("actual", "Share of the tokens", actual)
+        .only_written()
+        .block("predicted", "Predicted share", predicted)
+        .only_written()
+        .on_screens("layers", "", table)
+        .only_in(&["actual", "predicted", "error"])
+        .block("error", "Predicted minus actual share", error)
+        .only_written()
+        .on_screens("by_layer", "", by_layer))
+}
+
+/// Returns the section on the loads of the experts of one layer over the last iterations: actual, predicted, and their
+/// difference.
+///
+/// # Errors
+/// No such layer, or the deadline is over.
+pub(super) fn of_layer(
+    scenario: &MoeScenario,
+    plan: Option<&MoeResult>,
+    settings: &FitSettings,
+    layer: usize,
+    deadline: Deadline,
+) -> Result<Section, Unavailable> {
+    let history = scenario.history((SHOWN + settings.window) as u32);
+    if layer >= history.layers {
+        let why = format!("there is no layer {layer}");
+        return Err(Unavailable::absent(why, "name a layer of the stage"));
+    }
+    let first = history.iterations.saturating_sub(SHOWN);
+    let [actual, predicted, error] = layer_blocks(scenario, plan, settings, &history, layer, deadline)?;
+    Ok(Section::empty(format!("layer {layer} of {}", history.layers))
+        .context(format!("by iteration; predicted from {}", window(settings)))
+        .answer(hottest_words(Phrase::new(), &means(&history, first, layer)))
+        .block("actual", "", actual)
+        .block("predicted", "", predicted)
+        .block("error", "", error))
+}
+
+/// Returns the actual shares, the predicted shares and their differences for a layer, by iteration, the hottest expert
+/// first.
+fn layer_blocks(
+    scenario: &MoeScenario,
+    plan: Option<&MoeResult>,
+    settings: &FitSettings,
+    history: &GateHistory,
+    layer: usize,
+    deadline: Deadline,
+) -> Result<[Matrix; 3], Unavailable> {
     let first = history.iterations.saturating_sub(SHOWN);
     let shown = first..history.iterations;
     let mut predicted = Vec::with_capacity(SHOWN);
-    let mut passage = RollingPassage::new(&history, layer, settings);
+    let mut passage = RollingPassage::new(history, layer, settings);
     for at in shown.clone() {
         if deadline.is_over() {
             return Err(Unavailable::late(deadline));
         }
         predicted.push(passage.expected(at));
     }
-    let mut sums = vec![0.0; experts];
+    let means = means(history, first, layer);
+    let order = busiest(&means, means.len());
     let mut blocks: [Vec<Cell>; 3] = Default::default();
-    for expert in 0..experts {
+    for &expert in &order {
         for (at, expected) in shown.clone().zip(&predicted) {
             let load = history.load(at, layer);
             let named = busiest(expected, MARKED).contains(&expert);
             let busy = busiest(load, MARKED).contains(&expert);
             let (actual, share) = (load[expert], expected[expert]);
-            sums[expert] += actual;
             let tone = |marked| if marked { Tone::Answer } else { Tone::Text };
             blocks[0].push(Cell::new(actual).tone(tone(busy)));
             let missed = if named { Tone::Warn } else { Tone::Text };
             blocks[1].push(Cell::new(share).tone(if named && busy { Tone::Good } else { missed }));
-            blocks[2].push(Cell::new(share - actual).tone(if named == busy {
-                Tone::Text
-            } else {
-                Tone::Warn
-            }));
+            let wrong = if named == busy { Tone::Text } else { Tone::Warn };
+            blocks[2].push(Cell::new(share - actual).tone(wrong));
         }
     }
-    let rows: Vec<String> = (0..experts).map(|expert| format!("expert {expert}")).collect();
     let columns: Vec<String> = shown.map(|at| (history.first as usize + at).to_string()).collect();
-    let ranks = ranks_of(scenario, plan, layer, experts);
-    let words: Vec<Phrase> = ranks
-        .iter()
-        .zip(&sums)
-        .map(|(ranks, sum)| {
-            let mean = 100.0 * sum / columns.len().max(1) as f64;
-            Phrase::new().text(format!("{mean:4.1} %")).muted(format!("  {ranks}"))
-        })
-        .collect();
-    let [actual, share, error] = blocks;
+    let ranks = ranks_of(scenario, plan, layer, history.experts);
+    let words = |&expert: &usize| {
+        Phrase::new().text(format!("{:4.1} %", 100.0 * means[expert])).muted(format!("  {}", ranks[expert]))
+    };
     let matrix = |name, unit, cells| Matrix {
         name,
         unit,
-        rows: rows.clone(),
+        rows: order.iter().map(|expert| format!("expert {expert}")).collect(),
         columns: columns.clone(),
         cells,
-        symmetric: false,
         shaded: true,
-        words: words.clone(),
+        words: order.iter().map(words).collect(),
         ..Matrix::default()
     };
-    let percent = Unit::PERCENT.with_decimals(0);
-    let of_layers: Vec<Vec<f64>> = (0..history.layers).map(|layer| means(&history, first, layer)).collect();
-    let by_layer = Matrix {
-        name: "mean_share",
-        unit: percent,
-        rows: rows.clone(),
-        columns: (0..history.layers).map(|layer| format!("layer {layer}")).collect(),
-        cells: (0..experts).flat_map(|at| of_layers.iter().map(move |means| Cell::new(means[at]))).collect(),
-        shaded: true,
-        ..Matrix::default()
-    };
-    let legend = format!(
-        "% of the tokens by iteration, busiest brightest; bold: the {MARKED} busiest, * predicted wrongly; right: mean, ranks"
-    );
-    Ok(Section::empty("Expert loads")
-        .context(format!("layer {layer}, by iteration; predicted from {}", window(settings)))
-        .remark(format!(
-            "The {MARKED} busiest experts of every iteration are marked; * marks a wrong prediction."
-        ))
-        .legend(legend)
-        .block("actual", "Share of the tokens", matrix("share", percent, actual))
-        .block("predicted", "Predicted share", matrix("predicted_share", percent, share))
-        .on_screens("layers", "Busiest experts by layer, means", hottest(&history, first, scenario, plan))
-        .block("error", "Predicted minus actual share", matrix("share_error", percent.signed(), error))
-        .on_screens("by_layer", "", by_layer))
+    let percent = share_unit(history.experts);
+    let [actual, share, error] = blocks;
+    Ok([
+        matrix("share", percent, actual),
+        matrix("predicted_share", percent, share),
+        matrix("share_error", percent.signed(), error),
+    ])
 }
 
 /// Returns the matrix of the errors of the predictors by layer, the largest brightest.
