@@ -1,6 +1,7 @@
 //! Figures of plans and of pod sizes for display: loads of the routes of a plan, and reference values of tori and
 //! bounds.
 
+pub mod estimate;
 pub mod explained;
 pub mod loads;
 pub mod sides;

@@ -24,7 +24,7 @@ mod throughput;
 pub mod words;
 
 use crate::Tpu;
-use crate::analysis::Yardsticks;
+use crate::analysis::{Yardsticks, estimate};
 use crate::plan::{Routing, TpuResult};
 use crate::scenario::TpuScenario;
 use faults::FaultSweep;
@@ -33,6 +33,7 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::{PlanBeside, Report, Section, SectionInfo, Surroundings, Unavailable};
 use lightbay_core::scenario::Scenario;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use throughput::Compared;
@@ -156,6 +157,17 @@ impl<'a> TpuReport<'a> {
             Unavailable::absent("the plan has no routes", "solve with routing=at, or give the plan routes")
         })
     }
+
+    /// Returns the routes of the plan, or estimated routes (and `true`) if the plan has none.
+    fn routing_or_estimate(&self) -> Result<(Cow<'a, Routing>, bool), Unavailable> {
+        let missing = match self.routing() {
+            Ok(routing) => return Ok((Cow::Borrowed(routing), false)),
+            Err(missing) => missing,
+        };
+        let pod = self.result()?.topology.topology().map_err(Unavailable::failed)?;
+        let routing = estimate::routing(&pod, self.scenario).ok_or(missing)?;
+        Ok((Cow::Owned(routing), true))
+    }
 }
 
 impl Report for TpuReport<'_> {
@@ -163,7 +175,11 @@ impl Report for TpuReport<'_> {
         match name {
             "pod" => Ok(pod::section(self.scenario, self.result, self.group.as_deref())),
             "channels" => self.routing().map(routes::channels),
-            "hottest" => routes::hottest(self.result()?, self.routing()?),
+            "hottest" => {
+                let (routing, is_estimate) = self.routing_or_estimate()?;
+                let section = routes::hottest(self.result()?, &routing)?;
+                Ok(if is_estimate { routes::estimated(section) } else { section })
+            }
             "faults" | "sizes" | "throughput" => self.in_session(name, &Surroundings::default(), deadline),
             "simulation" => match &self.result()?.simulation {
                 Some(simulated) => Ok(simulation::section(simulated)),
@@ -176,7 +192,7 @@ impl Report for TpuReport<'_> {
     fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "faults" => faults::detail(self.result()?, item),
-            "hottest" => routes::over(self.result()?, self.routing()?, item),
+            "hottest" => routes::over(self.result()?, &self.routing_or_estimate()?.0, item),
             _ => Err(Unavailable::absent(format!("section '{name}' has no items"), "leave the item out")),
         }
     }

@@ -5,13 +5,13 @@ mod live;
 mod vc_load;
 
 use super::job_results::JobResults;
+use super::section::pane::remedy_now;
 use super::{Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::state::App;
-use lightbay_core::plan::Status;
-use lightbay_engines::tpu::analysis::explained;
 use lightbay_engines::tpu::analysis::tori::Tori;
+use lightbay_engines::tpu::analysis::{estimate, explained};
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::scenario::TopologyChoice;
 use lightbay_engines::{AnyPlan, AnyScenario};
@@ -79,10 +79,10 @@ const LIVE: u64 = 4;
 struct ExplainedPod {
     /// Key of the plan, for caches.
     key: u64,
-    /// The explained plan.
-    plan: AnyPlan,
     /// Figures of the pod.
     facts: explained::PodFacts,
+    /// `true` if the plan has no routes, and the routes of `facts` are an estimate.
+    is_estimate: bool,
     /// `true` if the pod uses dimension-order routing.
     by_dimension: bool,
     /// `true` if the pod's switches can be changed, which is not possible for a torus or a given topology.
@@ -99,18 +99,21 @@ fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
 impl Explain for ExplainedPod {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
         let result = result_of(&plan).ok_or("this is not a plan of a pod")?;
-        let facts = explained::PodFacts::of(result)?;
+        let mut facts = explained::PodFacts::of(result)?;
         let header = plan.header();
         let routing = header.parameters.iter().find(|(name, _)| *name == "routing");
         let by_dimension = match routing {
             Some((_, value)) => value.to_string() == "dor",
             None => false,
         };
-        let free = match plan.scenario() {
-            AnyScenario::Tpu(scenario) => scenario.body.topology == TopologyChoice::Design,
-            _ => false,
-        };
-        Ok(Self { key, plan, facts, by_dimension, free })
+        let AnyScenario::Tpu(scenario) = plan.scenario() else { return Err("this is not a pod".to_owned()) };
+        let free = scenario.body.topology == TopologyChoice::Design;
+        let is_missing = facts.routes.is_none() && facts.stated.is_none();
+        if is_missing && let Some(routing) = estimate::routing(&facts.pod, &scenario.body) {
+            facts.routes = Some(explained::Routes::of(&facts.pod, &routing));
+        }
+        let is_estimate = is_missing && facts.routes.is_some();
+        Ok(Self { key, facts, is_estimate, by_dimension, free })
     }
 }
 
@@ -121,41 +124,11 @@ fn mcf(value: f64) -> number::Num {
     number::fixed(value, decimals)
 }
 
-/// Returns text about the awaited result of an active run, with the steps that come before it. `None` if no run is
-/// active.
-fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
-    let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active())?;
-    Some(match &run.phase {
-        Some(phase) => format!("{what}; current phase of {}: {}", run.method, phase.name),
-        None => what.to_owned(),
-    })
-}
-
-/// Returns the remedy for a part that the plan lacks: `needs` are settings, each with the value that computes the part
-/// and the value that omits it. If no setting omits the part, the text gives another reason why the plan lacks it.
-fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> String {
-    let missing: Vec<String> = needs
-        .iter()
-        .filter(|(name, _, without)| app.setting(name).is_some_and(|value| value.to_string() == *without))
-        .map(|(name, with, _)| format!("{name}={with}"))
-        .collect();
-    if !missing.is_empty() {
-        return format!("set {} and press {{solve_warm}}", missing.join(" and "));
-    }
-    let header = plan.plan.header();
-    let left_out = |(name, _, without): &(&str, &str, &str)| {
-        header.parameters.get(name).is_some_and(|value| value.to_string() == *without)
-    };
-    let why = match (header.status, needs.iter().any(left_out)) {
-        (_, true) => "the plan was made without this step, but the parameters now request it",
-        (Status::Stopped, _) => "its run was stopped before this step",
-        _ => "its run ended before this step",
-    };
-    format!("{why}; press {{solve_warm}}")
-}
-
-/// Draws the message that a plan has no routes.
+/// Draws the message that a plan lists no routes, and that none can be estimated.
 fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut Buffer) {
+    let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active());
+    let phase = run.map(|run| run.phase.as_ref().map_or("", |phase| phase.name.as_str()));
+    let awaited = phase.map(|phase| format!("the routes of this pod; current phase: {phase}"));
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
         Some(stated) => format!(
@@ -163,13 +136,9 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
             number::count(stated.max_channel_load)
         ),
     };
-    let awaited = awaited(input, "the routes of this pod");
-    let state = if let Some(awaited) = &awaited {
-        Shown::Waiting(awaited)
-    } else {
-        let remedy = remedy(input.app, plan, &[("routing", "at", "none"), ("with_routes", "true", "false")]);
-        return frame(input, &Title::default(), Shown::Empty { what: &what, remedy: &remedy }, area, buf);
-    };
+    let remedy = remedy_now(input.app, "solve with routing=at and with_routes=true");
+    let empty = Shown::Empty { what: &what, remedy: &remedy };
+    let state = awaited.as_deref().map_or(empty, Shown::Waiting);
     frame(input, &Title::default(), state, area, buf);
 }
 

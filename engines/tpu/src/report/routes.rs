@@ -83,6 +83,14 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
         .block("links", "", fullest(&loads, &totals, &ideal, is_class)))
 }
 
+/// Marks a section as an estimate, because the plan has no routes.
+pub(super) fn estimated(section: Section) -> Section {
+    let context = Phrase::new().with("estimate: one routing pass, no routes yet", Tone::Warn);
+    section.context(context).remark(
+        "Estimate: the plan has no routes; these routes are computed by a single pass of the route selection.",
+    )
+}
+
 /// Table of links by load, highest first, with the mean and the lower bound.
 fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
     let levels = levels(totals, LEVELS);

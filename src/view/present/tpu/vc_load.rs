@@ -121,7 +121,12 @@ impl VcPane {
         } else {
             "hops per VC, whole pod".to_owned()
         };
-        let title = Title { context: vec![Piece::muted(context)], value };
+        let context = if plan.is_estimate {
+            Piece::new("estimate: one routing pass, no routes yet", Tone::Changed)
+        } else {
+            Piece::muted(context)
+        };
+        let title = Title { context: vec![context], value };
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, 1);
         if inner.is_empty() {

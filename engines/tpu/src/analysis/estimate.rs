@@ -1,0 +1,49 @@
+//! Estimated routes of a pod whose plan has no routes yet, such as an incumbent of a search that routes its best pod only.
+
+use crate::model::topology::Topology;
+use crate::plan::Routing;
+use crate::routing::{RoutingSettings, route};
+use crate::scenario::{TpuScenario, TurnPriority};
+use lightbay_core::clock::Deadline;
+use lightbay_core::watch::StopTest;
+use std::time::Duration;
+
+/// Maximum number of chips of a pod without symmetry that is routed for an estimate; each of its chips is routed.
+const MOST_CHIPS: usize = 256;
+
+/// Time limit of an estimate.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Returns routes by allowed turns with a single pass of the route selection: loads are higher than those of a full
+/// routing. `None` if the pod is large and has no symmetry, if a pair has no route, or after the time limit.
+pub fn routing(pod: &Topology, scenario: &TpuScenario) -> Option<Routing> {
+    if pod.symmetry().is_none() && pod.nodes() > MOST_CHIPS {
+        return None;
+    }
+    let settings =
+        RoutingSettings { passes: 1, priority: TurnPriority::Apl, ..RoutingSettings::of(scenario, 0) };
+    let deadline = Deadline::after(LIMIT);
+    let routed = route(pod, &settings, &mut StopTest::new(move || deadline.is_over())).ok()?;
+    Some(routed.routing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::group::Group;
+    use crate::plan::Expansion;
+    use crate::scenario::presets;
+
+    #[test]
+    fn a_symmetric_pod_is_estimated_from_one_cube() {
+        let group = Group::abelian(&[2]).unwrap();
+        let pod = Topology::symmetric(group, std::array::from_fn(|at| (at % 2) as u16));
+        assert_eq!(pod.nodes(), 128);
+        let scenario = presets::scenario("tpu-128").unwrap();
+        let routing = routing(&pod, &scenario).expect("routes");
+        assert_eq!(routing.expand, Expansion::Translation);
+        // One route from each of the 64 chips of a cube to each other chip.
+        assert_eq!(routing.routes.len(), 64 * 127);
+        assert_eq!(routing.claims.vc_hops.len(), usize::from(scenario.vc_count));
+    }
+}
