@@ -60,20 +60,22 @@ impl App {
         }
     }
 
-    /// Returns the state of a run as one word. `OPTIMAL` means that no plan of the scenario is better. A run that
-    /// proves this only for some plans, or whose plan is worse than another plan, is shown as done.
+    /// Returns the state of a run as one word. `OPTIMAL` means that no plan of the scenario is better, and that the
+    /// bound that the header shows proves it. A run that proves this only for some plans, whose proof the checker has
+    /// not repeated while a verified bound leaves a gap, or whose plan is worse than another plan, is shown as done.
     pub fn run_word(&self, run: &Run) -> &'static str {
         const OPTIMAL: &str = "OPTIMAL";
         if run.word() != OPTIMAL || self.is_best_of_all(run) { run.word() } else { "DONE" }
     }
 
-    /// Returns `false` if another plan of the scenario is better than the plan of the run, or if only a bound on some
-    /// plans proves it optimal.
+    /// Returns `false` if another plan of the scenario is better than the plan of the run, or if the bound that the header
+    /// shows leaves a gap or covers only some plans.
     pub fn is_best_of_all(&self, run: &Run) -> bool {
         let Some(entry) = self.plans.newest_of(run.id) else { return true };
         let best = self.plans.best_of(&entry.scenario_sha256);
         let is_beaten = best.is_some_and(|best| self.plans.better((best.value, 0.0), (entry.value, 0.0)));
         let standing = self.standing_of(entry);
-        !is_beaten && standing.optimum().is_none_or(|bound| bound.is_on_all)
+        !is_beaten
+            && standing.leading().is_some_and(|bound| bound.is_on_all && standing.optimum() == Some(bound))
     }
 }

@@ -7,7 +7,6 @@ use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
 use lightbay_core::quantity;
-use lightbay_core::standing::Standing;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -100,16 +99,17 @@ impl HeaderLine {
         self.segments.push(Segment::new(goal.name, value).label_may_go());
         self.add(true, &headline);
         let gap = headline.gap();
-        self.add_proof(&headline.standing);
+        self.add_proof(&headline, &goal, brevity);
         if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
         }
         self.add(false, &headline);
     }
 
-    /// Adds the gap and whether its bound is verified or claimed, then a smaller claimed gap, if there is one, and the
-    /// plans that the bound covers. A gap that is not verified for all plans is marked at every size.
-    fn add_proof(&mut self, standing: &Standing) {
+    /// Adds the bound, the gap and whether the bound is verified or claimed, at every size, then a smaller claimed gap, if
+    /// there is one, and the plans that the bound covers.
+    fn add_proof(&mut self, headline: &Headline, goal: &Goal, brevity: Brevity) {
+        let standing = &headline.standing;
         if standing.other_question().is_some() {
             self.segments.push(Segment::new("", "different problem").plain().priority(1));
         }
@@ -117,13 +117,15 @@ impl HeaderLine {
             self.segments.push(Segment::new("gap", number::UNKNOWN));
             return;
         };
-        let gap = quantity::gap(leading.gap);
-        if leading.is_verified() && leading.is_on_all {
-            self.segments.push(Segment::new("gap", gap));
-            self.segments.push(Segment::new("", leading.word()).plain().priority(2));
-        } else {
-            self.segments.push(Segment::new("gap", format!("{gap} {}", leading.word())));
+        // Some kinds declare the bound among their figures.
+        if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
+            let bound = String::from(goal.bound(leading.value, Room::Short));
+            self.segments.push(Segment::new("bound", bound).priority(2));
         }
+        let gap = quantity::gap(leading.gap);
+        let is_proof = leading.is_verified() && leading.is_on_all;
+        let word = if is_proof && brevity == Brevity::Short { "✓" } else { leading.word() };
+        self.segments.push(Segment::new("gap", format!("{gap} {word}")));
         if let Some(closer) = standing.closer() {
             let words = format!("({} {})", quantity::gap(closer.gap), closer.word());
             self.segments.push(Segment::new("", words).plain().priority(1));

@@ -22,6 +22,9 @@ use ratatui::widgets::StatefulWidget;
 /// Minimum width at which values have all decimals and words are not abbreviated.
 const ROOMY: u16 = 36;
 
+/// Maximum number of digits of bound and best value next to their names in a narrow strip.
+const DIGITS: usize = 12;
+
 /// Number of rows of the bar with its ends and its caption.
 const ABOVE: u16 = 4;
 
@@ -98,8 +101,12 @@ impl Solve {
                 vec![Piece::answer(format!("{} % of what is possible", whole(share)))]
             }
             Some(share) if flat => {
-                let word = marks.as_ref().map_or("", |marks| marks.word);
-                vec![Piece::answer(format!("{} % of the loss {word}", whole(share)))]
+                let words = |marks: &Marks| match marks.ideal {
+                    Some(_) => format!("{} % of the loss {}", whole(share), marks.word),
+                    // Without an ideal value there is no loss.
+                    None => format!("gap {}", marks.gap),
+                };
+                vec![Piece::answer(marks.as_ref().map_or_else(String::new, words))]
             }
             _ => vec![state_word(app, true)],
         };
@@ -224,15 +231,18 @@ impl Solve {
         if let Some(ideal) = marks.ideal {
             self.ideal.extend([Piece::muted("ideal "), Piece::text(short(ideal))]);
         }
+        let best = short(marks.best);
+        let mut names = ["bound ", "best "];
         if let Some(bound) = marks.bound {
-            let pieces = [
-                Piece::new("bound ", Tone::Good),
-                Piece::new(String::from(goal.bound(bound, Room::Short)), Tone::Good),
-            ];
+            let bound = String::from(goal.bound(bound, Room::Short));
+            if !roomy && bound.len() + best.len() > DIGITS {
+                names = ["≥ ", ""];
+            }
+            let pieces = [Piece::new(names[0], Tone::Good), Piece::new(bound, Tone::Good)];
             // Without an ideal value the bound is at the left end.
             if marks.ideal.is_some() { self.bound.extend(pieces) } else { self.ideal.extend(pieces) }
         }
-        self.best.extend([Piece::muted("best "), Piece::answer(short(marks.best))]);
+        self.best.extend([Piece::muted(names[1]), Piece::answer(best)]);
         let Some(ideal) = marks.ideal else {
             self.caption.push(Piece::muted(match (marks.bound, marks.partial) {
                 (Some(_), _) => format!("gap {}", marks.gap),
@@ -270,14 +280,16 @@ impl Solve {
     /// Fills the bar of an objective that is maximised, up to its bound.
     fn fill_share(&mut self, goal: &Goal, marks: &Marks, reached: Option<f64>, roomy: bool) {
         let room = if roomy { Room::Long } else { Room::Short };
-        self.ideal.extend([Piece::muted("best "), Piece::answer(goal.value(marks.best, room))]);
+        // A narrow strip shows both numbers whole and drops the name of the left one.
+        let name = if roomy { "best " } else { "" };
+        self.ideal.extend([Piece::muted(name), Piece::answer(goal.value(marks.best, room))]);
         let (Some(bound), Some(reached)) = (marks.bound, reached) else {
             self.caption.push(Piece::muted("no bound yet"));
             return;
         };
         self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.bound(bound, room), Tone::Good)]);
-        let words = if roomy { "best divided by the bound" } else { "of the bound" };
-        self.caption.push(Piece::muted(format!("{words}, {}", marks.word)));
+        let words = if roomy { "best divided by the bound, " } else { "bound " };
+        self.caption.push(Piece::muted(format!("{words}{}", marks.word)));
         self.caption_right.push(Piece::answer(format!("{} %", number::percent(reached, 1))));
     }
 }
