@@ -74,7 +74,7 @@ fn a_scenario_without_a_plan_has_its_own_sections_and_says_what_the_others_need(
 #[test]
 fn its_metrics_stand_in_header_and_table() {
     let mut bench = solved(Style::Colour);
-    let screen = bench.screen("sample-header", 120, 40);
+    let screen = bench.screen("sample-header", 160, 45);
     let header = screen.lines().next().unwrap();
     assert!(header.contains("mean end 56.000 ms") && header.contains("longest wait"), "{header}");
 }

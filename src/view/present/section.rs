@@ -292,7 +292,8 @@ impl SectionView {
         let rest = from(area, 1);
         if !rest.is_empty() {
             self.detail.draw_still(input, rest, buf);
-            heading.extend(self.detail.in_sight().map(|rows| Piece::muted(format!("  {rows}"))));
+            let rows = self.detail.in_sight().map(|rows| Piece::muted(format!("  {rows}")));
+            heading.splice(1..1, rows);
         }
         ends(theme, &heading, &answer, Rect { height: 1, ..area }, buf);
     }

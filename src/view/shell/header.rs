@@ -120,7 +120,7 @@ impl HeaderLine {
         // Some kinds declare the bound among their figures.
         if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
             let bound = String::from(goal.bound(leading.value, Room::Short));
-            self.segments.push(Segment::new("bound", bound).priority(2));
+            self.segments.push(Segment::new("bound", bound).priority(1));
         }
         let gap = quantity::gap(leading.gap);
         let is_proof = leading.is_verified() && leading.is_on_all;

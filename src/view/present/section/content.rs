@@ -183,7 +183,7 @@ impl SectionContent {
         }
         let most = inner.height.saturating_sub(rows.min(inner.height / 2) + gap);
         // Intervals of time above a list are shown whole if they fit.
-        let is_whole = self.has_spans() && self.picture_is_first && wanted + gap <= inner.height;
+        let is_whole = self.has_spans() && self.picture_is_first && wanted <= inner.height;
         let height = if is_whole { wanted } else { wanted.min(most).max(PICTURE.min(wanted)) };
         // The picture gets the rows that the lists do not use.
         let spare = inner.height.saturating_sub(rows + gap);
