@@ -111,7 +111,7 @@ pub struct Ended {
 /// Runs the workbench until the user quits.
 ///
 /// # Errors
-/// If there is no terminal, or the system cannot provide a thread, a file descriptor or a signal handler.
+/// If no terminal exists, or the system cannot provide a thread, a file descriptor or a signal handler.
 pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let _log = trace::start(&opening.places.logs());
     report::install_hook(std::thread::current().id(), opening.places.logs(), opening.version, opening.err);

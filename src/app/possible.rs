@@ -79,7 +79,7 @@ pub fn redo(app: &App) -> Possible {
 
 /// Returns [`Possible::Yes`] if the session has a plan, else [`Possible::No`].
 pub fn plan(app: &App) -> Possible {
-    Possible::if_so(!app.plans.is_empty(), "there is no plan yet; press {solve_warm}")
+    Possible::if_so(!app.plans.is_empty(), "no plan exists yet; press {solve_warm}")
 }
 
 /// Returns [`Possible::Yes`] if two plans can be compared, else [`Possible::No`].

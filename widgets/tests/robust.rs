@@ -265,11 +265,11 @@ proptest! {
             })
             .collect();
         let baselines: Vec<_> = lines.iter().map(|(name, value)| Baseline { name: name.clone(), value: *value }).collect();
-        let events: Vec<_> = lines.iter().map(|(name, at)| Event { name: name.clone(), at: *at }).collect();
+        let events: Vec<_> = lines.iter().map(|(name, at)| Event { name: name.clone(), at: *at, cursor: false }).collect();
         let scale = [Scale::Linear, Scale::Log, Scale::LogFromZero];
         check(area, |theme, area, buf| {
-            let x = Axis { scale: scale[scales.0], unit: "generation", bounds, whole: true };
-            let y = Axis { scale: scale[scales.1], unit: "ms", bounds, whole: false };
+            let x = Axis { scale: scale[scales.0], unit: "generation", bounds, whole: true, bytes: false };
+            let y = Axis { scale: scale[scales.1], unit: "ms", bounds, whole: false, bytes: false };
             Chart::new(theme, &series, x, y).baselines(&baselines).events(&events).render(area, buf);
         })?;
     }

@@ -72,7 +72,7 @@ fn the_selection_is_copied_as_json() {
     );
     assert!(parameter["selection"]["name"].is_string());
     bench.keys("Space t J");
-    assert_eq!(bench.last_message(), "there is no plan yet");
+    assert_eq!(bench.last_message(), "no plan exists yet");
     bench.keys("r");
     let run = bench.accept(false);
     bench.replay(run, "delta-fast", 1);

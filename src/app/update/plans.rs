@@ -64,7 +64,7 @@ impl App {
     /// Sets the name or the note of the selected plan; `-` removes it.
     pub(super) fn label_plan(&mut self, text: &str, is_name: bool) {
         let Some(number) = self.meant_plan().map(|entry| entry.number) else {
-            self.say(Severity::Warning, "there is no plan yet; press r to solve");
+            self.say(Severity::Warning, "no plan exists yet; press r to solve");
             return;
         };
         let most = if is_name { MOST_NAME } else { MOST_NOTE };

@@ -162,7 +162,7 @@ impl App {
                 ))
             }
             PaneId::Plans => {
-                let entry = self.meant_plan().ok_or("there is no plan yet")?;
+                let entry = self.meant_plan().ok_or("no plan exists yet")?;
                 let plan =
                     entry.plan.as_ref().ok_or("the plan is still being read; try again in a moment")?;
                 let bytes = plan.0.to_json().map_err(|_| "the plan cannot be written as JSON")?;

@@ -101,7 +101,7 @@ impl Timeline<'_> {
     }
 
     /// Returns the first column of a bar's name. The name is inside the bar; if the bar is too short, after it; and if
-    /// there is no room after it, the name ends where the bar ends. A name that does not fit between the neighbouring
+    /// the space after it is too short, the name ends where the bar ends. A name that does not fit between the neighbouring
     /// bars of the row is left out. `room` contains the end of the previous bar and the start of the next one.
     fn bar_name_at(&self, item: &TimelineItem, (from, to): (i32, i32), room: (i32, i32)) -> Option<i32> {
         let size = self.bar_name_width(item);

@@ -292,7 +292,7 @@ pub fn draw_ga(theme: &Theme, area: Rect, buf: &mut Buffer) {
         Baseline { name: "prop 1.290".into(), value: 120.2 },
         Baseline { name: "B iter 1.169".into(), value: 69.87 },
     ];
-    let events = [Event { at: 24.0, name: "offer".into() }];
+    let events = [Event { at: 24.0, name: "offer".into(), cursor: false }];
     Chart::new(theme, &series, Axis::log_from_zero("generation"), Axis::log("ms"))
         .baselines(&baselines)
         .events(&events)

@@ -102,7 +102,7 @@ impl VcPane {
         if self.of != Some(of) {
             self.of = Some(of);
             self.sides = sides(routes, plan.by_dimension, tori);
-            // The baseline comes after the plan and before the tori, which are dropped first if there is no room.
+            // The baseline comes after the plan and before the tori, which are dropped first if space is short.
             if let Some(side) = baseline.and_then(BaselineRoutes::side) {
                 let after = self.sides.iter().position(|side| side.present).map_or(0, |at| at + 1);
                 self.sides.insert(after, side);
