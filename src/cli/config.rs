@@ -63,7 +63,7 @@ pub struct Config {
 /// The configuration file as TOML has it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Written {
+struct ConfigFile {
     ui: Ui,
     solve: Solve,
     keys: BTreeMap<Spanned<String>, toml::Value>,
@@ -157,7 +157,7 @@ impl Config {
 
     fn parse(text: &str) -> Self {
         let (written, mut problems) = valid_part(text);
-        let Written { ui, solve, keys } = written;
+        let ConfigFile { ui, solve, keys } = written;
         let mut keys: Vec<_> = keys.into_iter().collect();
         keys.sort_by_key(|(name, _)| name.span().start);
         let keys = keys.into_iter().map(|(name, value)| Remap {
@@ -203,20 +203,24 @@ impl Config {
 }
 
 /// Returns the valid part of a file, and every problem of the rest.
-fn valid_part(text: &str) -> (Written, Problems) {
-    let mut problems = Problems::new();
+fn valid_part(text: &str) -> (ConfigFile, Problems) {
+    let mut found: Vec<(usize, Problem)> = Vec::new();
     let mut rest = text.to_owned();
+    let mut valid = ConfigFile::default();
     // Each round blanks the lines of one problem, so that the places of the others stay.
     for _ in text.lines() {
-        let error = match toml::from_str::<Written>(&rest) {
-            Ok(written) => return (written, problems),
+        let error = match toml::from_str::<ConfigFile>(&rest) {
+            Ok(written) => {
+                valid = written;
+                break;
+            }
             Err(error) => error,
         };
         let start = error.span().map_or(0, |span| span.start.min(rest.len()));
         let path = error.span().map_or_else(String::new, |span| place(text, span.start));
         let remedy =
             format!("{}`lightbay config default` prints every key with its values", meant(error.message()));
-        problems.add(path, error.message(), remedy);
+        found.push((start, Problem::new(path, error.message(), remedy)));
         // A file with faulty syntax has no valid part.
         if rest.parse::<toml::Table>().is_err() {
             break;
@@ -234,7 +238,13 @@ fn valid_part(text: &str) -> (Written, Problems) {
         let blank: String = rest[first..end].chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
         rest.replace_range(first..end, &blank);
     }
-    (Written::default(), problems)
+    // In the order of the file.
+    found.sort_by_key(|(start, _)| *start);
+    let mut problems = Problems::new();
+    for (_, problem) in found {
+        problems.push(problem);
+    }
+    (valid, problems)
 }
 
 /// Returns a question with the nearest valid name, if a message of the reader names what it found and what it expected.

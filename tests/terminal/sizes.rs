@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 fn fills(view: &View, width: usize, height: usize) -> bool {
     let header = &view.rows[0];
     view.rows.len() == height
-        && header.starts_with(" lightbay  megatron_177b")
+        && header.contains(" megatron_177b  ")
         && header.chars().count() == width - 1
         && view.rows.iter().filter(|row| row.contains("q quit")).count() == 1
         && view.rows[height - 1].contains("q quit")

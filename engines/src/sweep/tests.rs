@@ -254,9 +254,9 @@ fn tables_read_back_and_refuse_those_of_others() {
         assert!(form.read(&own, "a,b\n").is_err());
     }
     let head = TableForm::Csv.head(&own);
-    assert!(
-        head.starts_with("sweep,cell,scenario,scenario_sha256,ports_per_pod,method,status,limit,objective,")
-    );
+    assert!(head.starts_with(
+        "sweep,cell,cells,scenario,scenario_sha256,ports_per_pod,method,status,limit,objective,"
+    ));
     assert!(head.ends_with(",elapsed_s,reason\n"));
     let third = sweep(&["tiny4"], &["seq=1,2"], &["sqrt-alloc"]);
     assert!(TableForm::Csv.read(&third, &head).unwrap_err().to_string().contains("columns of another sweep"));

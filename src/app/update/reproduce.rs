@@ -11,7 +11,7 @@ use lightbay_engines::AnyScenario;
 use serde_json::{Value, json};
 
 /// Inputs of the run that the screen shows.
-struct Shown {
+struct SolveInputs {
     scenario: AnyScenario,
     sha256: String,
     method: String,
@@ -81,11 +81,11 @@ impl App {
     }
 
     /// Returns the inputs of the displayed plan; without a plan, the inputs of the next solve.
-    fn shown_inputs(&self) -> Option<Shown> {
+    fn shown_inputs(&self) -> Option<SolveInputs> {
         let work = self.work.as_ref()?;
         let Some(entry) = self.plans.shown() else {
             let now = &work.now;
-            return Some(Shown {
+            return Some(SolveInputs {
                 scenario: now.scenario.clone(),
                 sha256: now.sha256.clone(),
                 method: now.method.clone(),
@@ -102,7 +102,7 @@ impl App {
         let common =
             Common { seed: header.seed, ..solved.map_or_else(Common::default, |solved| solved.common) };
         let sha256 = entry.scenario_sha256.clone();
-        Some(Shown { scenario: plan.scenario(), sha256, method: header.method.clone(), params, common })
+        Some(SolveInputs { scenario: plan.scenario(), sha256, method: header.method.clone(), params, common })
     }
 
     /// Returns the name of the scenario on the command line, and the scenario that this name means.
@@ -214,7 +214,7 @@ fn setting(name: &str, value: &ParamValue) -> Setting {
 /// Leaves out settings of the scenario, one at a time, as long as the rest still makes the scenario of the plan.
 fn least(
     base: &AnyScenario,
-    shown: &Shown,
+    shown: &SolveInputs,
     settings: &[Setting],
     scenario_only: usize,
 ) -> Option<Vec<Setting>> {

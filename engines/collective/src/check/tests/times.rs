@@ -144,7 +144,7 @@ fn epochs_that_are_a_little_too_short_are_refused() {
             stretched(&scenario, &mut plan, factor);
             let told = broken(&scenario, &plan);
             told.into_iter()
-                .filter(|told| !told.starts_with("bound: a bound of this plan"))
+                .filter(|told| !told.starts_with("bound: 'bound' and 'bound_covers'"))
                 .collect::<Vec<_>>()
         };
         assert_eq!(told(1.0), [] as [&str; 0], "{name}");
