@@ -32,9 +32,10 @@ pub(super) const fn dots_of(set: GlyphSet) -> (i32, i32) {
     }
 }
 
-/// Returns the cell in which the dot at a fraction of `cells` cells lies.
+/// Returns the cell in which the dot at a fraction of `cells` cells lies; a place far outside becomes a nearer one outside,
+/// so that sums of cells do not overflow.
 pub(super) fn cell_of(share: f64, cells: i32, dots: i32) -> i32 {
-    (share * f64::from(cells * dots - 1)).round() as i32 / dots.max(1)
+    (share.clamp(-2.0, 3.0) * f64::from(cells * dots - 1)).round() as i32 / dots.max(1)
 }
 
 /// A grid of dots that covers an area.
