@@ -149,14 +149,14 @@ pub const NAME: Argument = Argument {
 pub const PLAN_NAME: Argument = Argument {
     name: "TEXT",
     offered: |_| Vec::new(),
-    command: |text| given(text, "a name, or - for none", |name| Command::NamePlan(name.to_owned())),
+    command: |text| given(text, "a name, or - for none", |name| Command::NamePlan(name.clone())),
 };
 
 /// Argument: a note on a plan.
 pub const NOTE: Argument = Argument {
     name: "TEXT",
     offered: |_| Vec::new(),
-    command: |text| given(text, "a note, or - for none", |note| Command::NotePlan(note.to_owned())),
+    command: |text| given(text, "a note, or - for none", |note| Command::NotePlan(note.clone())),
 };
 
 /// Argument: a knob with values, and optionally methods.

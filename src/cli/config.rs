@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 use lightbay_core::problem::{Problem, Problems, nearest, printable};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -282,7 +283,7 @@ fn default_text() -> String {
     for (group, line) in lines {
         if last != Some(group) {
             last = Some(group);
-            text.push_str(&format!("\n# {}\n", group.title()));
+            let _ = writeln!(text, "\n# {}", group.title());
         }
         text.push_str(&line);
     }

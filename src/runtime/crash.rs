@@ -32,7 +32,10 @@ impl CrashPlace {
 }
 
 /// Panics once if the user requested a panic at this place.
-#[expect(clippy::panic, reason = "the user requested a panic")]
+///
+/// # Panics
+/// If the user requested it.
+#[expect(clippy::panic, clippy::manual_assert, reason = "the user requested a panic")]
 pub fn on_request(place: CrashPlace) {
     static WANTED: OnceLock<Option<CrashPlace>> = OnceLock::new();
     static DONE: AtomicBool = AtomicBool::new(false);

@@ -422,9 +422,10 @@ impl<'a> Chart<'a> {
     /// Draws vertical lines at the events, behind the curves.
     fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
         for (event, at, _) in self.event_places(x, left, width) {
-            let (line, tone) = match event.cursor {
-                true => (pen.glyphs().vertical, Tone::Answer),
-                false => (pen.glyphs().vertical_dotted, Tone::Rule),
+            let (line, tone) = if event.cursor {
+                (pen.glyphs().vertical, Tone::Answer)
+            } else {
+                (pen.glyphs().vertical_dotted, Tone::Rule)
             };
             let style = self.theme.style(tone);
             for row in 0..rows {

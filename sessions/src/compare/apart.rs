@@ -22,7 +22,7 @@ pub struct Apart {
 impl Apart {
     /// Returns `true` if the plans solve different problems: they differ in more than knobs of the design.
     pub(super) const fn is_other_question(&self) -> bool {
-        !self.is_same_question && !(self.fields.is_empty() && self.job.is_empty())
+        !(self.is_same_question || self.fields.is_empty() && self.job.is_empty())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::layer::{CellEdit, KnobEdit, Layer, TextField};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanRef;
 use crate::app::state::{AUTO_DELAY, App};
-use crate::app::work::{FormRow, KnobChange, Section, Setup};
+use crate::app::work::{FormRow, KnobChange, Section, Setup, Work};
 use lightbay_core::event::Severity;
 use lightbay_core::param::{Domain, Effect as KnobEffect, ParamValue, Setting};
 use lightbay_core::problem::Problems;
@@ -56,7 +56,7 @@ impl App {
     /// Splits a text into assignments. A word that does not begin with the name of a parameter and `=` belongs to the
     /// value before it.
     fn assignments(&self, text: &str) -> Vec<String> {
-        let names = self.work.as_ref().map_or_else(Vec::new, |work| work.knob_names());
+        let names = self.work.as_ref().map_or_else(Vec::new, Work::knob_names);
         let begins = |word: &str| {
             let name = word.split_once('=').map(|(name, _)| name.split('[').next().unwrap_or(name));
             name.is_some_and(|name| names.iter().any(|known| known == name))

@@ -39,15 +39,14 @@ impl App {
             self.touch();
             return;
         }
-        let (texts, at): (Vec<String>, Option<usize>) = match &in_layer {
-            Some((texts, at)) => (texts.clone(), Some(*at)),
-            None => {
-                let labels = self.labels(pane);
-                let chosen = self.drawn_pane(pane).and_then(|drawn| drawn.chosen);
-                let selected = chosen.or(self.pane(pane).selected);
-                let at = selected.and_then(|id| labels.iter().position(|(other, _)| *other == id));
-                (labels.into_iter().map(|(_, text)| text).collect(), at)
-            }
+        let (texts, at): (Vec<String>, Option<usize>) = if let Some((texts, at)) = &in_layer {
+            (texts.clone(), Some(*at))
+        } else {
+            let labels = self.labels(pane);
+            let chosen = self.drawn_pane(pane).and_then(|drawn| drawn.chosen);
+            let selected = chosen.or(self.pane(pane).selected);
+            let at = selected.and_then(|id| labels.iter().position(|(other, _)| *other == id));
+            (labels.into_iter().map(|(_, text)| text).collect(), at)
         };
         let needle = folded(&self.search);
         let shown = printable(&self.search);

@@ -48,17 +48,15 @@ pub fn plan(session: &str, console: &Console) -> Result<Option<PathBuf>, Problem
         return Ok(best(plans, &path).map(|entry| entry.path));
     };
     let known = number.parse().ok().and_then(|number: u64| plans.iter().find(|entry| entry.plan.0 == number));
-    match known {
-        Some(entry) => Ok(Some(entry.path.clone())),
-        None => {
-            let numbers: Vec<String> = plans.iter().map(|entry| entry.plan.0.to_string()).collect();
-            let remedy = match numbers.as_slice() {
-                [] => "solve first: the session has no plan".to_owned(),
-                numbers => format!("use one of {}", numbers.join(", ")),
-            };
-            Err(Problem::new("", format!("plan '{}' does not exist", printable(number)), remedy))
-        }
+    if let Some(entry) = known {
+        return Ok(Some(entry.path.clone()));
     }
+    let numbers: Vec<String> = plans.iter().map(|entry| entry.plan.0.to_string()).collect();
+    let remedy = match numbers.as_slice() {
+        [] => "solve first: the session has no plan".to_owned(),
+        numbers => format!("use one of {}", numbers.join(", ")),
+    };
+    Err(Problem::new("", format!("plan '{}' does not exist", printable(number)), remedy))
 }
 
 /// Returns the best plan for the scenario at `path`; of equal plans the first.

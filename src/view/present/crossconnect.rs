@@ -173,7 +173,7 @@ impl Explain for ExplainedChange {
 #[derive(Debug)]
 struct Crossconnects {
     explained: Explanations<ExplainedChange>,
-    files: JobResults<(u64, u8), export::Files>,
+    files: JobResults<(u64, u8), export::ExportPreview>,
     matrix: matrix::MatrixPane,
     logical: logical::LogicalPane,
     export: export::ExportPane,
@@ -196,7 +196,7 @@ impl Crossconnects {
         input: &PaneInput<'_>,
         plan: &ExplainedChange,
         jobs: &mut Vec<ViewJob>,
-    ) -> Option<Result<Arc<export::Files>, String>> {
+    ) -> Option<Result<Arc<export::ExportPreview>, String>> {
         let format = input.state.mode;
         let job = JobKey { pane: PaneId::Kind(6), plan: plan.key, size: (0, 0), variant: FILES };
         let of = plan.plan.clone();

@@ -147,9 +147,10 @@ impl SectionView {
         let steps = has_details || self.content.has_spans();
         let first = || {
             let mut items = self.content.items().iter().map(|item| item.id);
-            match self.content.list().is_newest_last() {
-                true => items.next_back(),
-                false => items.find(|id| !has_details || is_of_kind(*id)),
+            if self.content.list().is_newest_last() {
+                items.next_back()
+            } else {
+                items.find(|id| !has_details || is_of_kind(*id))
             }
         };
         let known = own.or(usual);

@@ -57,7 +57,7 @@ fn plan_beside() -> PlanBeside {
         number: 1,
         method: String::new(),
         value: 0.0,
-        metrics: Default::default(),
+        metrics: std::collections::BTreeMap::new(),
         status: None,
         bound: None,
         standing: None,

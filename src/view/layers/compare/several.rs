@@ -55,7 +55,9 @@ pub fn table(sheet: &Sheet, figures: &[Figure], plans: usize, differing: bool) -
             rows.push(TableRow::fixed(cells));
         }
     }
-    let parts: [(&str, fn(Role) -> bool); 2] =
+    /// Tells whether figures of a role belong to a part.
+    type Belongs = fn(Role) -> bool;
+    let parts: [(&str, Belongs); 2] =
         [("result", Role::is_judged), ("proof, inputs and effort: not judged", |role| !role.is_judged())];
     let objective = figures.first().map_or("", |figure| figure.name.as_str());
     for (heading, belongs) in parts {

@@ -43,7 +43,7 @@ pub struct Preview {
 
 /// All files that a format writes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Files {
+pub struct ExportPreview {
     /// Description of the format.
     pub format: FormatInfo,
     /// The files that the format writes.
@@ -57,7 +57,7 @@ pub struct Files {
 ///
 /// # Errors
 /// Error of the exporter.
-pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
+pub fn write(plan: &AnyPlan, format_at: usize) -> Result<ExportPreview, String> {
     let name = FORMATS.get(format_at).copied().unwrap_or(FORMATS[0]);
     let AnyPlan::Crossconnect(plan) = plan else { return Err("this plan touches no switch".to_owned()) };
     let Some(changes) = plan.plan().result.changes() else {
@@ -83,7 +83,7 @@ pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
         first: file.script.lines().take(LINES).map(|(sort, line)| (sort, short(line))).collect(),
         name: file.name,
     };
-    Ok(Files {
+    Ok(ExportPreview {
         format,
         files: files.into_iter().map(preview).collect(),
         warnings: warnings.into_iter().map(|warning| warning.short).collect(),
@@ -104,7 +104,7 @@ impl ExportPane {
         &mut self,
         input: &PaneInput<'_>,
         plan: &ExplainedChange,
-        files: &Files,
+        files: &ExportPreview,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -149,7 +149,7 @@ impl ExportPane {
         }
     }
 
-    fn fill(&mut self, plan: &ExplainedChange, files: &Files, switch: usize) {
+    fn fill(&mut self, plan: &ExplainedChange, files: &ExportPreview, switch: usize) {
         self.listed.clear();
         let about_switches = files.files.iter().any(|file| file.switch.is_some());
         let crossed = plan.scenario().is_some_and(|scenario| scenario.wiring == Wiring::CrossWired);
@@ -194,7 +194,7 @@ impl ExportPane {
     }
 }
 
-fn title(input: &PaneInput<'_>, plan: &ExplainedChange, files: &Files) -> Title {
+fn title(input: &PaneInput<'_>, plan: &ExplainedChange, files: &ExportPreview) -> Title {
     let context = Vec::from_iter(other_plan(input.app, plan.key));
     let value = vec![
         Piece::answer(files.format.name),
@@ -221,7 +221,7 @@ fn choose(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> u16 {
 }
 
 /// Draws the options of the format with their default values; returns the rows used.
-fn options(input: &PaneInput<'_>, files: &Files, area: Rect, buf: &mut Buffer) -> u16 {
+fn options(input: &PaneInput<'_>, files: &ExportPreview, area: Rect, buf: &mut Buffer) -> u16 {
     let theme = &input.app.look.theme;
     let mut pieces = vec![Piece::muted("options ")];
     if files.format.params.is_empty() {
@@ -236,7 +236,12 @@ fn options(input: &PaneInput<'_>, files: &Files, area: Rect, buf: &mut Buffer) -
     1
 }
 
-fn sentence(plan: &ExplainedChange, files: &Files, switch: usize, shown: Option<&Preview>) -> Vec<Piece> {
+fn sentence(
+    plan: &ExplainedChange,
+    files: &ExportPreview,
+    switch: usize,
+    shown: Option<&Preview>,
+) -> Vec<Piece> {
     let counts = plan.facts.switches.get(switch).cloned().unwrap_or_default();
     let mut pieces = vec![
         Piece::answer(format!("> OCS {switch}")),

@@ -31,14 +31,17 @@ const WHOLE: (u16, u16) = (100, 28);
 /// Factor of a channel in an item's id: the last two digits of the id are the virtual channel.
 const STRIDE: ItemId = 100;
 
+/// The displayed plan, the torus beside it, and the baseline plan.
+type PlanKey = (u64, usize, Option<u64>);
+
 /// Data of the pane, refilled when the plan changes or the routes of another torus arrive.
 #[derive(Debug, Default)]
 pub struct VcPane {
-    of: Option<(u64, usize, Option<u64>)>,
+    of: Option<PlanKey>,
     sides: Vec<Side>,
     items: Arc<[Item]>,
     spreads: Vec<Vec<Spread>>,
-    spread_of: Option<((u64, usize, Option<u64>), u16, usize)>,
+    spread_of: Option<(PlanKey, u16, usize)>,
     table: TableState,
 }
 
