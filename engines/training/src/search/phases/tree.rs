@@ -389,9 +389,10 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
     }
 
     /// The two halves of a box with their bounds. Strong branching: chooses the split with the largest product of three
-    /// factors: the gain of the bound of each half, and the width of the range that is split, relative to the width of
-    /// this range in the root. Without the width, ranges of instants, of which one half can often be dropped, would be
-    /// split again and again before the circuits that determine the bound.
+    /// factors: the gain of the bound of each half, and the width of the range that is split, relative to its highest
+    /// count or, for an instant, to the width of this range in the root. Without the width, ranges of instants, of
+    /// which one half can often be dropped, would be split again and again before the circuits that determine the
+    /// bound.
     fn split(&mut self, what: &MoveBox, bound: f64) -> Vec<(f64, MoveBox)> {
         let end_s = self.end_s();
         let widest = match what.order {
