@@ -440,7 +440,7 @@ pub enum Fact {
     Event(Heard),
     /// Runs of another process that has the session open reported events, or the process ended.
     RemoteEvents(RemoteEvents),
-    /// Events that were merged and dropped because the screen was slower than the runs.
+    /// Events that were merged or dropped because the screen was slower than the runs.
     Lost {
         /// Number of events that newer events replaced.
         merged: u64,

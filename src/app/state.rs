@@ -173,7 +173,7 @@ pub struct App {
     pub plans: PlanTable,
     /// The plan that panes show before there are plans.
     pub(crate) preview: PlanPreview,
-    /// The newest sweep over every knob.
+    /// For each knob, the newest sweep over this knob.
     pub sweeps: SweepTable,
     /// The log of events and messages.
     pub log: Log,

@@ -117,7 +117,7 @@ impl SweepRun {
     }
 }
 
-/// The newest sweep of every knob.
+/// For each knob, the newest sweep over this knob.
 #[derive(Clone, Debug, Default)]
 pub struct SweepTable {
     list: Vec<SweepRun>,

@@ -31,7 +31,7 @@ pub struct FileTarget {
 }
 
 impl Target {
-    /// Checks whether `path` can be written before any other work; `None` and `-` are standard output.
+    /// Before any other work, checks whether `path` can be written; `None` and `-` are standard output.
     ///
     /// # Errors
     /// Returns the reason that the target cannot be written: the file exists and `force` is not set, the path is a

@@ -287,7 +287,7 @@ impl OpenScenario {
         }
         writer.save_session(&file);
         self.file = file;
-        // The list contains only sessions in the default place.
+        // The list of recent sessions contains only sessions in the default place.
         let listed = place.data().map(|data| Store::of_data(data).folder() == self.places.sessions());
         if self.fresh || listed != Some(true) {
             return;

@@ -71,7 +71,7 @@ pub fn saved_plans(
         table.add(row.clone());
     }
     wanted.extend(present.iter().filter_map(|sha256| table.best_of(sha256)).map(|row| row.number));
-    // Without a plan of these scenarios, the table shows the best plan of the scenario of the newest plan.
+    // If the scenarios of `present` have no plan, the table shows the best plan for the scenario of the newest plan.
     wanted.extend(table.shown().map(|row| row.number));
     for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
         match read_plan(&[(session.plans_folder(), PlanId(row.number))]) {

@@ -201,7 +201,7 @@ impl Layout {
         let bottom = if homes.has(4) || homes.has(5) { if main.height >= 33 { 5 } else { 4 } } else { 0 };
         let middle = homes.has(1) || homes.has(3) || homes.has(6);
         let upper = main.height - if bottom > 0 { bottom + 1 } else { 0 };
-        // A pane gets its preferred height as long as the panes below keep a useful height.
+        // The large pane gets its preferred height as long as the panes below keep a useful height.
         let wish = homes.wish().min(upper.saturating_sub(MIDDLE + 1));
         let large = if middle { share(upper.saturating_sub(1), 15, 28).max(wish) } else { upper };
         let [top, rest] = split(main, large);

@@ -135,7 +135,8 @@ impl<'a> Header<'a> {
         if self.width(room) <= available {
             return room;
         }
-        // Extra segments are omitted one by one before any label, as long as the wide gaps fit.
+        // First, segments with a priority above 1 are omitted, highest priority first, until the line fits with wide
+        // gaps; labels stay.
         while room.highest > 1 {
             room.highest -= 1;
             if self.width(room) <= available {

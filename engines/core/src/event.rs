@@ -180,7 +180,7 @@ pub struct Incumbent {
 pub struct Bound {
     /// Value that no plan can beat.
     pub value: f64,
-    /// Plans that the bound covers, if not all: `this event order only`.
+    /// Plans that the bound covers, if not all, such as `this event order only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
 }

@@ -67,7 +67,7 @@ pub struct ConvertedScenario<K: Kind> {
     pub notes: Vec<String>,
 }
 
-/// Sets of circuits for which the plans of a kind give the switch and ports of every circuit; switch commands can be
+/// For which sets of circuits the plans of a kind give the switch and ports of every circuit; switch commands can be
 /// written for these sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lays {

@@ -236,8 +236,10 @@ record! {
     /// A circuit is dark from the batch that removes it up to and including the batch that adds the circuit that
     /// replaces it. The circuits that a pod, or a pair of pods, lacks are counted from the smaller of its old and its
     /// new number of circuits, so circuits that the plan removes for good do not count as lacking. Without limits, a
-    /// change is made in one batch, unless that cuts off a pair of pods or removes more than half of a pod's circuits.
-    /// To force a single batch, set a limit that is never reached.
+    /// change is made in one batch. If that would cut off a pair of pods or remove more than half of a pod's circuits,
+    /// the change is split, provided that this avoids the loss for at least one of these pods or pairs; a change of
+    /// more than 4000 removals and additions, and a change within an iteration, is never split. To force a single
+    /// batch, set a limit that is never reached.
     #[derive(Copy)]
     pub struct Rollout {
         /// Maximum number of circuits that a pod may lack during a batch; 0: no limit.

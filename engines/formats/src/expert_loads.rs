@@ -233,7 +233,7 @@ pub fn together(
                 notes.extend(filled.map(|note| if is_single { note } else { format!("{name}: {note}") }));
                 found.push(made);
             }
-            // The caller adds the name of a single file.
+            // If there is a single file, the caller adds its name.
             Err(wrong) => {
                 for problem in wrong.list().iter().cloned() {
                     problems.push(if is_single { problem } else { problem.under(name) });

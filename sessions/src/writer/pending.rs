@@ -294,7 +294,8 @@ impl<D: Disk> PendingWrites<D> {
         }
         if let Some(slot) = batch.recent {
             let (list, entry) = slot.content;
-            // The list is a convenience: the session is complete without it, and the next entry replaces this one.
+            // The list of recent sessions is a convenience, so a failed write is only reported: the session is complete
+            // without the list, and the next entry replaces this one.
             self.list_problem = self.disk.remember(&list, entry).err().map(|error| error.to_string());
             written.stamps.push(slot.stamp);
         }

@@ -110,8 +110,9 @@ impl Plans {
         starts
     }
 
-    /// Removes leftovers of a killed sweep: unfinished files, and plans next to the table from which no cell starts.
-    /// Call this function only while this process has the table open, because another sweep may be using the files.
+    /// Removes leftovers of a killed sweep: unfinished files and, unless the user named the folder, plans from which no
+    /// cell starts. Call this function only while this process has the table open, because another sweep may be using
+    /// the files.
     pub fn clear_litter(&self) {
         let Some(folder) = &self.folder else { return };
         remove_abandoned(folder);

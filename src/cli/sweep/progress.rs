@@ -89,7 +89,7 @@ fn words(sweep: &Sweep, row: &SweepRow, done: usize, all: usize) -> String {
     parts.push(row.method.clone());
     parts.push(row.status.word().to_owned());
     parts.extend(row.value.map(|value| sweep.objective().phrase(value)));
-    // Figures that a table of plans always shows are omitted, because they repeat the objective.
+    // Of the other figures, only those that a table of plans always shows, such as NCT.
     let spoken =
         metrics(sweep.kind().name).iter().filter(|info| info.table.is_some_and(|table| table.priority == 0));
     parts.extend(spoken.filter_map(|info| Some(info.phrase(*row.metrics.get(info.name)?))));

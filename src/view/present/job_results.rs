@@ -1,4 +1,4 @@
-//! Results of helper threads by key: requested during drawing, kept for a while, and never computed on the loop.
+//! Results of helper threads by key: requested during drawing, kept for a while, and never computed on the event loop.
 
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use std::sync::Arc;

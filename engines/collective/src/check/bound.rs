@@ -91,11 +91,11 @@ pub(super) struct BoundProof<'a> {
 /// Links into a set of nodes.
 struct Entries<'a> {
     links: Vec<&'a CheckedLink>,
-    /// For each link, the minimum number of epochs that a chunk takes from every node until the link can begin to
-    /// transmit it.
+    /// For each link and node, the minimum number of epochs that a chunk takes from the node until the link can begin
+    /// to transmit it.
     before: Vec<Vec<u64>>,
-    /// For each link, the minimum number of epochs from the time at which the link begins to transmit a chunk to the
-    /// arrival of this chunk at every node.
+    /// For each link and node, the minimum number of epochs from the time at which the link begins to transmit a chunk
+    /// to the arrival of this chunk at the node.
     after: Vec<Vec<u64>>,
 }
 

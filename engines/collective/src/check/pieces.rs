@@ -39,8 +39,8 @@ impl PieceParts {
     ) -> Option<Self> {
         let sort = scenario.demand.collective;
         let bytes = scenario.demand.chunk_size(&scenario.topology);
-        // Byte ranges that each destination gets of a chunk, separately for reducing and spreading; for a chunk that no
-        // node needs, the destinations that its pieces list.
+        // Byte ranges that each destination gets of a chunk, separately for reducing and spreading; the ranges of a
+        // chunk that no node needs have the destination NOBODY.
         let mut got: BTreeMap<(u32, bool, u32), Vec<(f64, f64)>> = BTreeMap::new();
         let mut parts = Vec::with_capacity(result.pieces.len());
         for (index, piece) in result.pieces.iter().enumerate() {

@@ -141,7 +141,7 @@ impl<'r> Timed<'r> {
         let (schedule, scale) = (&self.range.schedule, bytes as f64 / self.range.planned_for_bytes as f64);
         let chunk_bytes = scale * self.scenario.demand.chunk_size(&self.scenario.topology);
         let pieces = schedule.time.pieces_per_chunk;
-        // Rounding must not decide at the size at which pieces reach the minimum.
+        // Pieces of exactly the minimum size must not be refused because of rounding.
         if pieces > 1 && chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES * (1.0 - 1e-9) {
             return f64::INFINITY;
         }

@@ -104,7 +104,7 @@ impl PartUses {
                 let start = part.start(tree, (run, hop), before.map(|before| ends[before]))?;
                 let (way, takes) = part.way(links);
                 for (link, passage, back) in way {
-                    // Copies share the link into a switch.
+                    // Hops that start together through one switch share the link into it.
                     if !seen.insert((link, start + passage.starts)) {
                         continue;
                     }

@@ -23,8 +23,8 @@ pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64
         // Reducing takes m - 1 transfers, and spreading takes m - 1.
         let needed = 2.0 * f64::from(count.max(1) - 1);
         let time_us = |rate: f64| if rate > 0.0 { needed / (1000.0 * rate) } else { f64::INFINITY };
-        // Links into the parts give a bound if nothing outside reduces; links out of the parts give a bound if nothing
-        // outside copies.
+        // Links into the parts give a bound if nothing outside reduces. The bound of the links out of the parts is used
+        // only if, in addition, nothing outside copies.
         if !(loose && network.switch_reduces()) {
             floors.push((time_us(crossing(true)), groups));
             if !(loose && network.switch_copies()) {

@@ -145,7 +145,8 @@ fn one_size(
     let (session, schedules) = whole(scenario, limits, params, cx)?;
     let finish = session.epochs_of(&schedules);
     let known_us = f64::from(finish) * session.tasks.epoch_us;
-    // Whole chunks come first, because they have a separate bound.
+    // The search starts from whole chunks; their plan is kept with its own bound, which does not hold for plans in
+    // pieces.
     let mut kept = KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
     if pieces && let Some(better) = more_pieces(scenario, known_us, cx)? {
         kept = better;

@@ -66,7 +66,8 @@ pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry
     let Some((start, _)) = search.refine(colours.clone(), colours) else { return Vec::new() };
     let mut cells = cells(&start);
     cells.retain(|cell| !network.is_switch(cell[0]));
-    // A group that moves every GPU has orbits of equal size, and this size divides the size of every cell.
+    // If only the identity maps a GPU to itself, all orbits of GPUs have as many GPUs as the group has elements, and
+    // this number divides the size of every cell.
     let most = cells.iter().fold(0, |most, cell| gcd(most, cell.len()));
     let Some(cell) = cells.into_iter().min_by_key(Vec::len).filter(|_| most > 1) else { return Vec::new() };
     let mut best = FreeGroup::of_identity(network);

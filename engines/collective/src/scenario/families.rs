@@ -15,8 +15,8 @@ use lightbay_core::{record, words};
 words! {
     /// Type of a family of networks.
     pub enum FamilySort {
-        /// NDv2: chassis of 8 GPUs in a hybrid cube mesh; InfiniBand connects GPU 0 of a chassis to GPU 1 of another
-        /// chassis.
+        /// NDv2: chassis of 8 GPUs in a hybrid cube mesh; InfiniBand leads from GPU 0 of every chassis to GPU 1 of the
+        /// others.
         Ndv2 = "ndv2",
         /// One chassis of 8 GPUs in a hybrid cube mesh.
         Dgx1 = "dgx1",

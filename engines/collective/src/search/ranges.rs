@@ -15,7 +15,7 @@ pub struct ServedSizes {
     pub last: usize,
 }
 
-/// Returns the smallest set of schedules that serves all sizes within `limits_us`, each with its range of sizes. If no
+/// Returns the smallest number of ranges that cover all sizes within `limits_us`, each with its schedule. If no
 /// schedule serves a size, omits this size and all sizes after it.
 pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
     // A schedule does not serve a size if its time exceeds the limit of the size.
@@ -25,8 +25,8 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
     let mut served = Vec::new();
     let mut first = 0;
     while first < limits_us.len() {
-        // Interval covering: takes the longest range from the first size that is not served; no choice of ranges needs
-        // fewer schedules.
+        // Interval covering: takes the longest range from the first size that is not served; no other choice has fewer
+        // ranges.
         let range = |schedule: usize| {
             let (mut end, mut sum) = (first, 0.0);
             while let Some(time) = (end < limits_us.len()).then(|| within(schedule, end)).flatten() {
@@ -34,7 +34,7 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
             }
             (end, sum, schedule)
         };
-        // Ties by the smaller sum of relative times, then by number.
+        // Ties go to the smaller sum of relative times, then to the smaller number.
         let longest = (0..times.len()).map(range).max_by(|one, other| {
             one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)).then(other.2.cmp(&one.2))
         });

@@ -303,7 +303,7 @@ impl<'n> TreeLibrary<'n> {
             None
         };
         let near = |plan: &TreePlan| self.is_costly() && plan.finish_us <= floor_us * (1.0 + NEAR);
-        // Trees are skipped too if they take long and the matching is close to the lower bound.
+        // Trees are also skipped if their LP model is large and the matching is close to the lower bound.
         if effort.sorts == TreeSorts::Matching || matched.as_ref().is_some_and(near) {
             return Ok(matched);
         }

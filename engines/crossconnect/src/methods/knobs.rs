@@ -4,7 +4,7 @@ use crate::search::anneal;
 use crate::search::lns::{self, circuits};
 use lightbay_core::param::{ParamInfo, Params};
 
-/// Maximum number of circuits for which `auto` writes the exact model.
+/// Default maximum number of circuits for which `auto` solves the exact model.
 const EXACT_CIRCUITS: i64 = 600;
 
 /// Returns the parameter for the orientations that a method may choose.

@@ -225,7 +225,7 @@ fn sign(cell: &SwitchCell) -> CellSign {
     }
 }
 
-/// Returns a phrase on the circuits of a pod, such as `→ 11 was  1`.
+/// Returns a phrase on the circuits of a pod, such as `→ 11 was  1` (now to pod 11, before to pod 1).
 fn row_words(cells: &[SwitchCell]) -> Phrase {
     let count = |of: fn(&SwitchCell) -> u32| cells.iter().map(of).sum::<u32>();
     let (keep, add, remove) = (count(|cell| cell.keep), count(|cell| cell.add), count(|cell| cell.remove));

@@ -1,5 +1,5 @@
 //! Warnings about a plan in addition to its objective: target circuits that are not set, and pairs of pods that a batch
-//! cuts off.
+//! cuts off; also remarks on exceeded limits.
 
 use crate::plan::{Action, Changes, Entry, EntryRef};
 use crate::rollout::assemble::limits_note;

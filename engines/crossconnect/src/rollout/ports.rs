@@ -51,7 +51,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let dead = |ocs: u32, circuit: Circuit| {
         scenario.ends(circuit).into_iter().any(|end| failed.contains(&(ocs, end)))
     };
-    // Without sides either end of a circuit may be named first.
+    // If ports have no sides, either end of a circuit may be named first.
     let key = |ocs: u32, circuit: Circuit| {
         let mut ends = scenario.ends(circuit);
         ends.sort_unstable();

@@ -1,4 +1,5 @@
-//! Built-in scenarios: the worked example, and the family of random instances `crossconnect-P-K-PERCENT`.
+//! Built-in scenarios: the worked example, and the family of random instances `crossconnect-P-K-PERCENT` (P pods, K
+//! switches, percentage of changed circuits).
 
 use crate::scenario::{
     Circuit, CrossconnectScenario, Family, Installed, InstalledOcs, MAX_OCS, MAX_PODS, Rollout, Wiring,

@@ -106,7 +106,7 @@ pub(crate) struct AssignmentWalk {
     places: Vec<[u32; 3]>,
     /// Lists of circuits: by A ports of (switch, pod), by B ports of (switch, pod), and by pair of pods.
     lines: [Lines; 3],
-    /// Position in `old` of the first installed cell of each (switch, A pod).
+    /// Position in `old` of the first installed cell of each switch and pod at the A port.
     old_starts: Vec<u32>,
     /// For each installed cell, the pod at the B port and the number of installed circuits.
     old: Vec<(u16, u16)>,

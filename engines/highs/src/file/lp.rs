@@ -201,7 +201,7 @@ impl WrappedText {
             (true, false) => "-",
             (false, false) => "",
         };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(self.text, " {sign}{} {name}", number(factor.abs()));
         self.begun = true;
     }

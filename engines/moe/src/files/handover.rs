@@ -10,15 +10,14 @@ use std::collections::BTreeMap;
 /// Name of the node that represents the packet switches.
 const PACKET_SWITCHES: &str = "packet switches";
 
-/// Returns the layer whose all-to-all takes longest; `None` for networks without circuits of a region.
+/// Returns the layer whose all-to-all takes longest; `None` for networks without regional circuits.
 pub fn longest(result: &MoeResult) -> Option<&LayerPlan> {
     let time = |layer: &&LayerPlan| layer.all_to_all.all_to_all_ms;
     let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
     layers.max_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
-/// Returns a layer by its number; `None` for networks without circuits of a region, and for a layer that does not
-/// exist.
+/// Returns a layer by its number; `None` for networks without regional circuits, and for a layer that does not exist.
 pub fn of(result: &MoeResult, layer: u32) -> Option<&LayerPlan> {
     let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
     layers.into_iter().find(|known| known.layer == layer)

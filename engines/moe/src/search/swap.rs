@@ -254,8 +254,9 @@ impl SwapSearch<'_> {
                 }
             }
             let tried = Tried { change, time, squares };
-            // Any finite time is a gain over an infinite one, which a relative difference would not show.
-            let quicker = time < now * (1.0 - TOLERANCE) || (now == f64::INFINITY && time < now);
+            // Any finite time is a gain over an infinite one: an infinite time stays infinite if it is reduced by the
+            // tolerance.
+            let quicker = time < now * (1.0 - TOLERANCE);
             // Ties of several slowest servers: the sum of squares falls if one of them gets faster.
             let calmer = time <= now && squares < -TOLERANCE * now.min(1e150).powi(2);
             if (quicker || calmer) && best.is_none_or(|best| tried.before(&best)) {

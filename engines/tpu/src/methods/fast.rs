@@ -522,8 +522,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
 
     /// Certifies a design that may be better than the best design; returns `true` if this design is better.
     fn contend(&mut self, entry: Entry) -> Result<bool, MethodError> {
-        // The bound by metrics is at most the upper end of the best pod's certificate, so the design cannot be clearly
-        // better.
+        // If the bound of the design is at most the upper end of the best pod's certificate, the design cannot be
+        // clearly better.
         if self.best.as_ref().is_some_and(|best| entry.design.bound <= best.certificate.upper) {
             return Ok(false);
         }

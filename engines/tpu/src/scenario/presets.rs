@@ -13,7 +13,7 @@ use lightbay_core::listed::Preset;
 use lightbay_core::random::Streams;
 use rand::RngExt;
 
-/// The common pods, designs first, in ascending order of size.
+/// The common pods by family, designs first; each family in ascending order of size.
 pub const PODS: &[Preset] = &[
     Preset::new("tpu-64", "one cube of 64 chips; its only design is the 4x4x4 torus"),
     Preset::new("tpu-128", "128 chips in 2 cubes, topology to be designed"),

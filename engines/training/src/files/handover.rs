@@ -94,7 +94,7 @@ fn add_circuits(
 
 /// The pods of several jobs in all replicas.
 struct SharedPlaces {
-    /// Shared pods of one replica.
+    /// Number of shared pods of one replica.
     pods: u32,
     replicas: u32,
 }

@@ -210,7 +210,7 @@ pub(super) fn hand_over_plan(
     source: &str,
     build: impl FnOnce() -> Candidate<TrainingResult> + Send + 'static,
 ) -> Result<(), MethodError> {
-    // If makespans differ by less than a nanosecond, the plan with fewer ports is better.
+    // If makespans are equal after the rounding of `rank` (at most a nanosecond), the plan with fewer ports is better.
     let preferred = cx.best().is_some_and(|(value, known)| rank(makespan, ports) < rank(value, known as u64));
     if preferred {
         cx.supersede(makespan, ports as f64, source, build)

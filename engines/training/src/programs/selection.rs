@@ -137,7 +137,8 @@ impl Selection {
         for recipe in &self.recipes {
             let value = match recipe {
                 Recipe::Reach { link, circuits } => f64::from(u8::from(x[*link as usize] >= *circuits)),
-                // V/(min(F, x) B), as the telescoping row of the model sums it up.
+                // Duration V/(min(F, x) B), minus `base`: the value to which the telescoping row of the model
+                // (build.rs) adds up.
                 Recipe::Duration { link, flows, work, base } => {
                     work / (f64::from(x[*link as usize]) / flows).min(1.0) - base
                 }

@@ -154,7 +154,7 @@ impl Search<'_> {
 
     fn answer(&self) -> Phrase {
         let words = match (self.standing(), self.run.proof()) {
-            // A bound that covers only some plans gives no gap.
+            // The gap to a bound that covers only some plans is called partial.
             (Some((gap, Some(_))), _) => format!("partial gap {}", gap.words()),
             (Some((gap, None)), _) => format!("gap {}", gap.words()),
             (None, Some(_)) => "no plan yet".to_owned(),

@@ -139,7 +139,8 @@ impl<W: Watch<Proposal>> State<'_, W> {
     }
 
     fn keep(&mut self, x: &[u32], makespan: f64, source: impl Fn() -> String) -> Result<bool, MethodError> {
-        // Strict improvement: among equal allocations the one that comes first in the order of bounds stays.
+        // Strict improvement: among allocations with equal makespans, the one that comes first in the order of bounds
+        // stays.
         if makespan >= self.target() {
             return Ok(false);
         }
@@ -168,8 +169,8 @@ impl<W: Watch<Proposal>> State<'_, W> {
     fn listed(&mut self, split: &Split<'_>, vectors: &Vectors) -> Result<f64, MethodError> {
         let mut scratch = Scratch::default();
         let mut free = Vec::new();
-        // Best-first over the list. Invariant: every allocation before `position` is evaluated, every later one has a
-        // bound of at least `bound`, so `bound` holds for all plans that are not evaluated.
+        // Best-first over the list. Invariant: every allocation before `position` is evaluated, and every later one has
+        // a bound of at least `bound`; so `bound` holds for all plans that are not evaluated.
         let mut x = vec![1; self.task.caps.len()];
         let total = vectors.len() as u64;
         let first = self.evaluated;

@@ -31,7 +31,7 @@ pub enum Rule {
     Level,
 }
 
-/// Tasks whose levels differ by less than this are served together. Levels are sums of delays; rounding must not
+/// Tasks whose levels differ by less than this are served together. Levels are sums of durations; rounding must not
 /// separate tasks of equal level.
 const LEVEL_TOLERANCE_S: f64 = 1e-7;
 

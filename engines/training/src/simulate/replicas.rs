@@ -12,9 +12,9 @@ use lightbay_core::units::LinkId;
 
 /// A collapsed plan on the expanded instance: circuits and schedules of a link or task are copied to all its copies.
 ///
-/// In a stage with an odd number of GPUs the smaller half of the exchange has slack. At scheduled rates, the smaller
-/// half is slowed down to the speed of the larger half. At fair rates, the smaller half ends earlier, so the iteration
-/// is simulated again.
+/// Half of the GPUs of a stage exchange gradients clockwise on the ring of the replicas, the other half
+/// counter-clockwise. If the number of GPUs is odd, the smaller half has slack. At scheduled rates, it is slowed down
+/// to the speed of the larger half. At fair rates, it ends earlier, so the iteration is simulated again.
 ///
 /// # Errors
 /// All problems of the job, or a plan that does not belong to the collapsed instance.

@@ -133,7 +133,7 @@ impl CurvesView {
         self.stops.get(id.checked_sub(item_id(self.block, 0))? as usize).copied()
     }
 
-    /// Returns the values of the curves at an item: `> 1 MB  trees 24.1 GB/s  ring 13.9 GB/s`.
+    /// Returns the values of the curves at an item: `> buffer 1 MB  trees 24.1 GB/s  ring 13.9 GB/s`.
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
         let at = self.stop(id)?;
         let unit = self.curves.axis_unit;

@@ -27,7 +27,8 @@ pub fn exporters() -> Vec<FormatInfo> {
     entry::exporters().into_iter().filter(is_one).collect()
 }
 
-/// Returns the files, in one of [`exporters`], for the change from the installed circuits to the circuits of a plan.
+/// Returns the files, in one of the formats of [`exporters`], for the change from the installed circuits to the
+/// circuits of a plan.
 ///
 /// # Errors
 /// Circuits without ports, installed circuits that the switches of the plan cannot hold, and every problem of the

@@ -232,7 +232,8 @@ impl<'n> Simplex<'n> {
 
     fn leaving(&self, entering: ResidualArc, first: u32, second: u32, join: u32) -> Leaving {
         let mut leaving = Leaving { delta: entering.capacity, out: None };
-        // Down to `first`: edges that lead up lose flow. The edge nearest to `first` wins ties on this side.
+        // On this side, the flow runs from the join down to `first`, so edges that lead up lose flow. The edge nearest
+        // to `first` wins ties on this side.
         let mut at = first;
         while at != join {
             let node = &self.nodes[at as usize];

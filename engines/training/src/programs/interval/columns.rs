@@ -103,7 +103,7 @@ impl Writer<'_> {
         }
         for (link, &cap) in self.ask.scope.caps.iter().enumerate() {
             let cap = self.ask.scope.fixed.map_or(cap, |fixed| fixed[link]);
-            // Unary counts give the convex hull of circuits times length; bits are the paper's Eq. 7.
+            // Unary counts give the convex hull of circuits times length; bits are DELTA Eq. 7.
             let counts: Vec<u32> = if self.ask.form.cuts {
                 (1..=cap).collect()
             } else {

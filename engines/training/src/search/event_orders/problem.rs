@@ -186,7 +186,7 @@ fn resources(network: &Network, x: &[u32], top: &[f64]) -> Vec<(f64, Vec<(u32, f
 /// Returns the tasks that can fill the resource: together with tasks that may run at the same time, they need more than
 /// the capacity of the resource.
 fn crowded(network: &Network, capacity: f64, shares: &[(u32, f64)]) -> Vec<(u32, f64)> {
-    // Antichain bound by sums: tasks that the DAG orders never run at the same time.
+    // Tasks that the DAG orders never run at the same time, so they are left out of the sum.
     let beside = |task: u32| {
         let others = shares.iter().filter(|(other, _)| !network.precedence.ordered(task, *other));
         others.map(|(_, weight)| weight).sum::<f64>()

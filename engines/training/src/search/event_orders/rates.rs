@@ -52,7 +52,7 @@ pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<PointRange>) 
             }
         }
     }
-    // Each augmentation saturates an arc, so the flow is maximum when none is found (Ford and Fulkerson).
+    // The flow is maximum when no augmenting path is left (Ford and Fulkerson).
     while flow.augment() {}
     let mut factor = 1.0f64;
     // The job with the largest missing share determines the factor for all times.

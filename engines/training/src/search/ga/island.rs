@@ -25,8 +25,9 @@ pub(super) struct IslandRecord {
     pub worst: f64,
     /// Number of different individuals.
     pub distinct: f64,
-    /// Numbers of children, and of children that were replaced by random individuals.
+    /// Number of children.
     pub bred: f64,
+    /// Number of children that were replaced by random individuals.
     pub failed: f64,
     pub looked_up: u64,
     pub evaluations: u64,

@@ -5,7 +5,7 @@ use crate::model::network::Network;
 use crate::simulate::contention::Contention;
 use crate::simulate::critical_path::{CriticalPath, critical_path};
 
-/// Run on the ideal network, the reference of NCT.
+/// Run on the ideal network, the reference of the normalised completion time (NCT).
 #[derive(Clone, Debug)]
 pub struct IdealRun {
     /// Schedule on the ideal network.
