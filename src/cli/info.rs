@@ -118,7 +118,7 @@ fn terminal(console: &Console) -> String {
             format!("{columns}x{rows}{enough}")
         },
     );
-    let keys = if io::stdin().is_terminal() { "" } else { ", keys from the controlling terminal" };
+    let keys = if io::stdin().is_terminal() { "" } else { ", keys are read from the controlling terminal" };
     format!("{name}, {size}{keys}")
 }
 

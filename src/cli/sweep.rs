@@ -51,9 +51,11 @@ Examples:
   lightbay sweep merge table.*.csv -o table.csv
 
 Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over \
-options give every combination of their values. A method that accepts a hot start begins from the plan for the previous \
-value of one parameter: the last --over parameter that permits hot starts. --cold turns this off. The columns started_from \
-and hot_start name that plan. A chain of cells that start from one another's plans is never split between shards.
+options give every combination of their values. A cell is a row of the table: a scenario, a combination of values and a \
+method. A method that accepts a hot start starts from the plan for the previous value of the last --over parameter that \
+permits hot starts; --cold turns this off. The column started_from gives the number of the cell whose plan this is; \
+hot_start says whether the method accepted, repaired or rejected the plan. A chain of cells that start from one another's \
+plans is never split between shards.
 
 lightbay writes every row as soon as its cell is solved. After Ctrl-C, termination or hang-up the table has whole rows only; \
 the same command with --resume solves the rest. Until a table with -o is complete, the folder TABLE.resume next to it holds \

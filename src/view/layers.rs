@@ -119,7 +119,7 @@ fn search(app: &App, text: &TextField, area: Rect, buf: &mut Buffer) {
         }
     }
     let inner = Rect { x: line.x + 1, width: line.width.saturating_sub(2), ..line };
-    field(app, text, "/", "a part of a name; Enter goes to the first match", inner, buf);
+    field(app, text, "/", "a part of a name; Enter goes to the next match", inner, buf);
 }
 
 /// Draws a field with its prompt, hint and problem, in two rows.

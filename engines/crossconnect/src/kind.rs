@@ -57,7 +57,7 @@ impl Kind for Crossconnect {
 
     fn other_question(method: &str) -> Option<&'static str> {
         (method == crate::methods::ORDER)
-            .then_some("it orders the phases of an all-to-all and changes no circuit, so it has no removals")
+            .then_some("it divides an all-to-all into phases and changes no circuit, so it has no removals")
     }
 
     fn validate(scenario: &CrossconnectScenario) -> Result<(), Problems> {

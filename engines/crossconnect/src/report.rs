@@ -130,7 +130,7 @@ impl<'a> CrossconnectReport<'a> {
         match self.result {
             Some(CrossconnectResult::Changes(changes)) => Ok(changes),
             Some(CrossconnectResult::Order(_)) => Err(Unavailable::absent(
-                "the plan orders the phases of an all-to-all and changes no circuit",
+                "the plan divides an all-to-all into phases and changes no circuit",
                 "show a plan of another method",
             )),
             None => Err(no_plan()),
@@ -175,7 +175,7 @@ impl Report for CrossconnectReport<'_> {
                     let because = if facts.switches.iter().all(|switch| switch.keep == 0) {
                         "there are no circuits, so nothing changes"
                     } else if self.scenario.strays.is_empty() {
-                        "nothing changes: the installed circuits are the target circuits"
+                        "nothing changes: the circuits that the plan sets are installed already"
                     } else {
                         "no circuit changes, but exports delete the connections that belong to no circuit"
                     };

@@ -153,7 +153,7 @@ pub(super) fn export(
                 return None;
             }
             if let Some(other) = settings.iter().find(|setting| setting.name != TABLE) {
-                let why = format!("has no effect on table={table}: it applies only to table=changes");
+                let why = format!("has no effect on table={table}, only on table=changes");
                 return Some(Err(Problem::new(other.name.clone(), why, "leave it out").into()));
             }
             Some(csv(subject, table))

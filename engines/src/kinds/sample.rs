@@ -212,7 +212,7 @@ impl Report for SampleReport<'_> {
             return Ok(self.link());
         }
         let order = self.order.ok_or_else(|| {
-            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+            Unavailable::absent("this section needs a plan", "solve the scenario and show the plan")
         })?;
         let spans = spans(self.scenario, order);
         match section {

@@ -206,7 +206,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
             .to_string()
     };
     assert!(refused(&region, "from_layer=7").contains("but the plan has no such layer"));
-    assert!(refused(&one, "from_layer=0").contains("have one set of circuits"));
+    assert!(refused(&one, "from_layer=0").contains("have no circuits by layer"));
     let moving = solve("tiny4", "delta-phases", "switch=mems").done.plan.unwrap();
     let moving = AnyPlan::of(&moving).unwrap();
     let of_phase = |text: &str| scenario(made(&[("from", &moving)], text));

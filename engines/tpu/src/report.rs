@@ -114,7 +114,7 @@ impl<'a> TpuReport<'a> {
 
     fn result(&self) -> Result<&'a TpuResult, Unavailable> {
         self.result.ok_or_else(|| {
-            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+            Unavailable::absent("this section needs a plan", "solve the scenario and show the plan")
         })
     }
 

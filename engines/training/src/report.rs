@@ -163,7 +163,7 @@ fn missing(name: &str) -> Unavailable {
 }
 
 fn no_plan() -> Unavailable {
-    Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+    Unavailable::absent("this section needs a plan", "solve the scenario and show the plan")
 }
 
 /// The report of a scenario or of one of its plans.

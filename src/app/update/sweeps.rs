@@ -196,14 +196,15 @@ impl App {
         let (knob, rows, all) = (run.knob(), run.rows.len(), run.sweep.len());
         let failed = run.rows.iter().filter(|row| row.failed()).count();
         let (severity, text) = match &outcome {
-            Ok(Walked::Through) if failed > 0 => {
-                (Severity::Warning, format!("sweep over {knob} is done; {failed} of {all} have no plan"))
-            }
+            Ok(Walked::Through) if failed > 0 => (
+                Severity::Warning,
+                format!("sweep over {knob} is done; {failed} of {all} cells have no plan"),
+            ),
             Ok(Walked::Through) => {
                 (Severity::Info, format!("sweep over {knob} is done; {{inspect}} on a point sets its value"))
             }
             Ok(Walked::Stopped) => {
-                (Severity::Info, format!("sweep over {knob} stopped with {rows} of {all}"))
+                (Severity::Info, format!("sweep over {knob} stopped: {rows} of {all} cells are done"))
             }
             Err(problem) => (Severity::Error, format!("sweep over {knob} was given up: {problem}")),
         };

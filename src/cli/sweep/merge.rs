@@ -74,7 +74,8 @@ pub fn merge(
     target.write(text.as_bytes(), console)?;
     if !merged.repeated.is_empty() {
         console.warn(&format!(
-            "{} in several tables; the row with a plan, the smaller gap and the shorter run is kept",
+            "{} in several tables; for each cell, a row with a plan is kept, among these the row with the smallest gap, and at \
+             equal gaps the row with the shortest run",
             listed("cell", "cells", &merged.repeated)
         ));
     }

@@ -130,7 +130,7 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
     let phase = run.map(|run| run.phase.as_ref().map_or("", |phase| phase.name.as_str()));
     let awaited = phase.map(|phase| format!("the routes of this pod; current phase: {phase}"));
     let what = match &plan.facts.stated {
-        None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
+        None => format!("the plan has no routes between its {} chips", plan.facts.chips()),
         Some(stated) => format!(
             "the routes were left out of this plan; its method claims {} routes over the most loaded channel",
             number::count(stated.max_channel_load)

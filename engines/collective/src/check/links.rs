@@ -113,7 +113,7 @@ impl CheckedLinks {
             // switch. Following the piece shows which sends are needed.
             if before.is_some_and(|before| before > key) {
                 found.add_with(code::LINK, || {
-                    format!("sends[{index}] is not sorted by epoch, from, to and piece")
+                    format!("sends[{index}] must come before the send in front of it: sends are sorted by epoch, from, to and piece")
                 });
             }
             before = Some(key);

@@ -24,7 +24,7 @@ pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
         "Bytes and busy fraction of every link, or of every pair of groups, as CSV; also the pair of \
-         groups for which one more circuit would help most.",
+         nodes or groups for which one more circuit would help most.",
         SubjectSort::Plan,
         "csv",
     )

@@ -56,7 +56,7 @@ impl Method<Collective> for CopyMethod {
         MethodInfo {
             name: Self::NAME,
             help: "Tests increasing numbers of epochs K, from the lower bound on, with symmetry-reduced \
-                 MILP models in which nodes copy data.",
+                 MILP models in which nodes may copy data.",
             proves: true,
             hot_start: false,
             params,

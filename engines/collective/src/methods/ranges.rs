@@ -193,7 +193,13 @@ impl<'s> RangeSearch<'s> {
         let form = match trees::schedule(sized, parts, &plan, MOST_SENDS) {
             // A size without trees is served by the schedule of another size.
             Err(MethodError::Failed(why)) => {
-                cx.note(Severity::Warning, format!("no trees for {} bytes: {why}", self.sizes[at]));
+                cx.note(
+                    Severity::Warning,
+                    format!(
+                        "no trees for {} bytes: {why}; the schedule of another size serves this size",
+                        self.sizes[at]
+                    ),
+                );
                 return Ok(());
             }
             made => made?,

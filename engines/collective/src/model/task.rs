@@ -103,8 +103,8 @@ impl CollectiveTasks {
         if let Some((link, lost)) = epochs.waste() {
             let ends = &network.links()[link as usize];
             remarks.push(format!(
-                "whole chunks leave {:.0} % of link {}->{} unused: an epoch other than {epoch_us} us fits \
-                 better",
+                "because only whole chunks start in an epoch of {epoch_us} us, {:.0} % of link {}->{} stays \
+                 unused; another epoch length may fit better",
                 lost * 100.0,
                 ends.from,
                 ends.to

@@ -118,8 +118,8 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
         QuestionOutcome::Unknown => "undecided: time limit reached",
     };
     Phrase::new().answer(format!("> {} epochs", asked.epochs)).muted("  ").text(words).muted(format!(
-        "  model columns: {} after symmetry reduction, {} without late starts, {} in full",
-        asked.columns, asked.columns_in_time, asked.columns_in_full
+        "  model columns: {} in full, {} without late starts, {} after symmetry reduction",
+        asked.columns_in_full, asked.columns_in_time, asked.columns
     ))
 }
 

@@ -50,7 +50,10 @@ pub(super) fn sizes(
     };
     let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0).map_err(wrong)?;
     let Some(floors) = floors_of_sizes(scenario, &tasks, &sizes) else {
-        return Err(Unavailable::absent("no lower bound is known", "use rates with fewer digits"));
+        return Err(Unavailable::absent(
+            "no lower bound could be computed exactly",
+            "use rates with fewer digits",
+        ));
     };
     let ranges = plan.map_or(&[][..], |plan| &plan.result.ranges);
     let mut curves: Vec<Times> = vec![(

@@ -224,12 +224,17 @@ impl Demand {
         let nodes = topology.nodes.len();
         let gpu = |path: &str, node: u32, problems: &mut Problems| {
             let kind = topology.nodes.get(node as usize).map(|node| node.kind);
-            let what = match kind {
+            let (what, remedy) = match kind {
                 Some(NodeSort::Gpu) => return true,
-                Some(NodeSort::Switch) => format!("is {node}, a switch"),
-                None => format!("is {node}, but nodes are 0 to {}", nodes.saturating_sub(1)),
+                Some(NodeSort::Switch) => {
+                    (format!("is {node}, a switch"), "use a GPU: switches store no data")
+                }
+                None => {
+                    let last = nodes.saturating_sub(1);
+                    (format!("is {node}, but nodes are 0 to {last}"), "use a GPU of the network")
+                }
             };
-            problems.add(path, what, "use a GPU: switches store no data");
+            problems.add(path, what, remedy);
             false
         };
         self.validate_fields(problems);

@@ -17,14 +17,14 @@ use lightbay_core::scenario::Scenario;
 /// Name of the method.
 pub const NAME: &str = "all-to-all-order";
 
-/// The method `all-to-all-order`: orders the phases of an all-to-all among the pods of a scenario.
+/// The method `all-to-all-order`: divides an all-to-all among the pods of a scenario into ordered phases.
 pub(super) struct AllToAll;
 
 impl Method<Crossconnect> for AllToAll {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: NAME,
-            help: "Orders the phases of an all-to-all between the GPUs of all pods; in each phase, every \
+            help: "Divides an all-to-all between the GPUs of all pods into ordered phases; in each phase, every \
                  GPU receives from one GPU. Changes no switch.",
             proves: false,
             hot_start: false,

@@ -37,7 +37,8 @@ impl Method<Crossconnect> for Auto {
         params.extend(lightbay_highs::solve::knobs());
         MethodInfo {
             name: "auto",
-            help: "Runs halving and repair, then annealing and large-neighbourhood search, then a proof while time remains.",
+            help: "Runs halving and repair, then annealing and large-neighbourhood search; proves bounds in between, and \
+                 solves the exact model last if there are at most exact_circuits target circuits.",
             proves: true,
             hot_start: true,
             params,

@@ -68,7 +68,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     if let Some(switching) = &scenario.switching {
         facts.number("switching_time_s", "circuits are set at", Unit::SECONDS, switching.time_s);
         facts.sentence(format!(
-            "time within every iteration, reconfiguration {}; its circuits carry traffic {} s later",
+            "after the start of every iteration, by reconfiguration {}; the new circuits carry traffic {} s later",
             switching.phase, switching.delay_s
         ));
     }

@@ -239,7 +239,7 @@ impl Ranked<'_> {
             phrase = phrase.muted(format!("  {}", status.word().replace('_', " ")));
         }
         if plan.number == 0 && !plan.is_shown {
-            return phrase.muted(format!("  from scratch; :solve {} makes it a plan", plan.method));
+            return phrase.muted(format!("  computed for comparison; :solve {} makes a plan", plan.method));
         }
         if !plan.is_shown {
             phrase = phrase.muted(format!("  :show_plan {} shows it", plan.number));

@@ -113,10 +113,15 @@ impl TraceBuilder {
     /// Adds a node with the numbers of the nodes on which it depends.
     ///
     /// # Errors
-    /// Too many nodes. Other problems are collected for [`Self::finish`].
+    /// Too many nodes or dependencies. Other problems are collected for [`Self::finish`].
     pub fn add(&mut self, facts: &NodeFacts<'_>, deps: &[u64]) -> Result<(), Problem> {
-        if self.trace.nodes.len() >= MOST_NODES || self.deps.len() + deps.len() > 16 * MOST_NODES {
-            let message = format!("exceeds the limit of {MOST_NODES} nodes");
+        let has_too_many_deps = self.deps.len() + deps.len() > 16 * MOST_NODES;
+        if self.trace.nodes.len() >= MOST_NODES || has_too_many_deps {
+            let message = if has_too_many_deps {
+                format!("has more than {} dependencies", 16 * MOST_NODES)
+            } else {
+                format!("exceeds the limit of {MOST_NODES} nodes")
+            };
             return Err(Problem::new("", message, "use a shorter trace"));
         }
         let place = |field: &str| format!("node {} {field}", facts.id);

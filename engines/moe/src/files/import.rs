@@ -165,7 +165,7 @@ fn staged(
     if stage.is_none() {
         let ends = [found.first(), found.last()].map(|layer| layer.map_or(0, |layer| loads.layers[*layer]));
         assumed.push(format!(
-            "stage {} of {full} with layers {} to {}, which has the most uneven expert loads of all {} layers of the model (stage=)",
+            "stage {} of {full} (layers {} to {}), because its expert loads are the most uneven of these stages; the model has {} layers (stage=)",
             chosen + 1,
             ends[0],
             ends[1],

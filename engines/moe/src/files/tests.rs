@@ -396,7 +396,7 @@ fn counts_of_all_layers_of_a_model_are_one_model() {
     let body = imported.scenario.body;
     assert_eq!((body.shape().layers, body.shape().pp, body.stage_layers()), (56, 8, 7));
     assert_eq!(matrix(&body, 0, 0)[0][0], 9.0);
-    let told = "assumed: stage 5 of 8 with layers 28 to 34, which has the most uneven expert loads of all 56 layers of the model (stage=)";
+    let told = "assumed: stage 5 of 8 (layers 28 to 34), because its expert loads are the most uneven of these stages; the model has 56 layers (stage=)";
     assert!(imported.lines.iter().any(|line| line == told), "{:?}", imported.lines);
     let first = body_of(&text, "stage=1");
     assert_eq!(matrix(&first, 0, 6)[0][0], 2.0);

@@ -33,7 +33,7 @@ pub(super) const TERMS: &[Term] = &[
          longer change causes a stall.",
     )
     .also(&["hidden reconfiguration"])
-    .formula("stall = max(0, delay - window)"),
+    .formula("stall = max(0, delay - length of the window)"),
     Term::new("optical degree", "Number of NICs per server connected to the optical switch.").also(&["alpha"]).source(PAPER),
     Term::new(
         "copilot",

@@ -86,7 +86,7 @@ fn every_section_is_worked_out() {
     let report = crate::report::MoeReport::new(&checked.plan().scenario, Some(checked.plan()));
     for name in ["loads", "predictor"] {
         let section = report.section(name, Deadline::NEVER).unwrap();
-        assert!(format!("{section:?}").contains("7 iterations before"), "{name}");
+        assert!(format!("{section:?}").contains("the previous 7 iterations"), "{name}");
     }
 }
 

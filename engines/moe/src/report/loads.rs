@@ -112,7 +112,7 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
 
 /// Returns a text on the iterations that a prediction uses.
 fn window(settings: &FitSettings) -> String {
-    counted(settings.window as u64, "iteration before", "iterations before")
+    format!("the previous {}", counted(settings.window as u64, "iteration", "iterations"))
 }
 
 /// Returns the section on the loads of the experts over the last iterations: the hottest experts of every layer, and the
@@ -190,7 +190,7 @@ pub(super) fn of_layer(
     let first = history.iterations.saturating_sub(SHOWN);
     let [actual, predicted, error] = layer_blocks(scenario, plan, settings, &history, layer, deadline)?;
     Ok(Section::empty(format!("layer {layer} of {}", history.layers))
-        .context(format!("by iteration; predicted from {}", window(settings)))
+        .context(format!("by iteration; predicted from the previous {}", settings.window))
         .answer(hottest_words(Phrase::new(), &means(&history, first, layer)))
         .block("actual", "", actual)
         .block("predicted", "", predicted)

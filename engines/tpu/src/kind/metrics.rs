@@ -38,7 +38,8 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "n x MCF",
         Unit::RATIO,
         Sense::Max,
-        "Concurrent flow times the number of chips: flits per cycle that a chip sends to all others together.",
+        "Concurrent flow times the number of chips: about the flits per cycle that a chip sends to all others together \
+         (exactly: n - 1 times the concurrent flow).",
     ),
     MetricInfo::cost(
         "avg_hops",

@@ -18,7 +18,7 @@ pub(super) const TERMS: &[Term] = &[
         "concurrent flow",
         "Traffic in which every ordered pair of chips sends at the same rate at once.",
     )
-    .also(&["maximum concurrent flow", "all-to-all throughput"])
+    .also(&["all-to-all throughput"])
     .source("TONS, throughput-centric synthesis"),
     Term::new(
         "cover bound",

@@ -109,8 +109,8 @@ impl FaultSweep {
         // Without the routes of the cases, their loads cannot be recounted.
         let claimed = if self.known().all(|(_, case)| case.is_listed) { "" } else { ", claimed" };
         let context = match self.healthy {
-            Some(healthy) => format!("max load above {healthy}{claimed}"),
-            None => format!("max load with one OCS out{claimed}"),
+            Some(healthy) => format!("cells: max load minus {healthy}, the load without failures{claimed}"),
+            None => format!("max load with one failed OCS{claimed}"),
         };
         let section = Section::empty("Failed switches")
             .context(Phrase::new().muted(context))
@@ -319,7 +319,11 @@ pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavail
     facts.add("load", "load", number(f64::from(totals.get(fullest).copied().unwrap_or(0))));
     facts.sentence(by_vc.join(", "));
     let over = flows_over(&pod, routing, fullest);
-    let image = if is_class { ", and as many from every other cube" } else { "" };
+    let (source, image) = if is_class {
+        (" from cube 0", " of any cube; every other cube has as many routes")
+    } else {
+        ("", "")
+    };
     let mut by_hops: Vec<usize> = Vec::new();
     for route in &routing.routes {
         let hops = route.ports.len();
@@ -334,7 +338,11 @@ pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavail
     let from = if is_class { ", from one cube" } else { "" };
     Ok(section
         .block("figures", "", facts)
-        .block("flows", format!("{} routes over this channel{image}", over.len()), flows::table(&over))
+        .block(
+            "flows",
+            format!("{} routes{source} over this channel{image}", over.len()),
+            flows::table(&over),
+        )
         .block("hops", format!("All routes by hops{from}"), hops))
 }
 

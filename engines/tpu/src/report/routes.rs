@@ -193,7 +193,7 @@ pub(super) fn over(result: &TpuResult, routing: &Routing, arc: u32) -> Result<Se
     }
     let is_class = routing.expand == Expansion::Translation;
     let name = words::arc_of(arc as usize, is_class);
-    let image = if is_class { "and as many from every other cube" } else { "" };
+    let image = if is_class { "from cube 0 over this link of any cube" } else { "" };
     let answer = Phrase::new().answer(flows.len().to_string());
     Ok(Section::new(format!("flows on {name}"), flows::table(&flows))
         .context(Phrase::new().muted(image))

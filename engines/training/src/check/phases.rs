@@ -157,7 +157,7 @@ pub(super) fn ports(
                 let (used, ports, from_s) = (used[index], pod.ports, event.time_s);
                 found.add(
                     code::PORTS,
-                    format!("{label} uses {used} ports, but has {ports} (from {from_s:.9} s on)"),
+                    format!("{label} uses {used} ports from {from_s:.9} s on, but has {ports}"),
                 );
             }
         }

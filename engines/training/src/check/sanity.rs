@@ -18,13 +18,13 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
     }
     for (index, pod) in net.pods.iter().enumerate() {
         if pod.id.index() != index {
-            fault(format!("pods[{index}] has id {}, but ids must be consecutive and ascending", pod.id));
+            fault(format!("pods[{index}] has id {}, but ids must be 0, 1, 2, … in order", pod.id));
         }
     }
     let mut pairs: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for (index, link) in net.links.iter().enumerate() {
         if link.id.index() != index {
-            fault(format!("links[{index}] has id {}, but ids must be consecutive and ascending", link.id));
+            fault(format!("links[{index}] has id {}, but ids must be 0, 1, 2, … in order", link.id));
         }
         for pod in [link.pod_a, link.pod_b] {
             if pod.index() >= net.pods.len() {
@@ -41,7 +41,7 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
     for (index, task) in net.tasks.iter().enumerate() {
         let name = format!("task {index} '{}'", printable(&task.name));
         if task.id.index() != index {
-            fault(format!("{name} has id {}, but ids must be consecutive and ascending", task.id));
+            fault(format!("{name} has id {}, but ids must be 0, 1, 2, … in order", task.id));
         }
         let pair = (task.src_pod.0.min(task.dst_pod.0), task.src_pod.0.max(task.dst_pod.0));
         if task.src_pod == task.dst_pod {

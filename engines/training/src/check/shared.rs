@@ -106,7 +106,8 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
         fault(format!("jobs of {least} and {most} Gb/s share ports, but all ports must have the same rate"));
     }
     if replicas.len() > 1 {
-        fault(format!("jobs of {replicas:?} replicas share pods, but must have equal numbers of replicas"));
+        let replicas = replicas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        fault(format!("jobs of {replicas} replicas share pods, but must have equal numbers of replicas"));
     }
     if !found.is_empty() {
         return None;

@@ -53,7 +53,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "port utilisation",
         Unit::RATIO,
         Sense::Min,
-        "Ports that carry circuits as a share of all ports of the pods.",
+        "Share of the ports of the pods that carry circuits.",
     ),
     MetricInfo::input(
         "ideal_makespan_s",

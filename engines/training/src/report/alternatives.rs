@@ -64,7 +64,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         vec![Other { what: "ideal network (NICs alone)".to_owned(), makespan_s: ideal_s, circuits: None }];
     rows.push(Other { what: "this plan".to_owned(), makespan_s, circuits: own() });
     if analysis.rate_control == RateControl::Joint {
-        let what = "its circuits, max-min fair rates".to_owned();
+        let what = "circuits of this plan, max-min fair rates".to_owned();
         rows.push(Other { what, makespan_s: analysis.fair_makespan_s, circuits: own() });
     }
     let mut simple = baselines(&analysis.setting);

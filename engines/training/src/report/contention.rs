@@ -21,11 +21,11 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .answer(Phrase::new().answer(format!("{above} of {} oversubscribed", ways.len())))
         .legend(
             Phrase::new()
-                .muted("bar: peak demand for circuits in each column   ")
+                .muted("bar: peak demand over time / circuits   ")
                 .text("2")
-                .muted(": up to twice, ")
+                .muted(": up to 2, ")
                 .text("3")
-                .muted(": three times …"),
+                .muted(": up to 3 …"),
         )
         .remark(
             "Oversubscribed: time in which more flows are active than there are circuits. Extra: time \

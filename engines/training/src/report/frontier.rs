@@ -87,7 +87,7 @@ pub(super) fn section(
         .on_screens("curves", "", curves(&targets))
         .remark(text)
         .remark(
-            "Ports are counted pod by pod at the moment with the most ports in use. Free ports save hardware only if they are not installed, or are lent to another job.",
+            "Ports are counted pod by pod at the moment with the most ports in use. Free ports are a saving only if they are not installed, or are lent to another job.",
         ))
 }
 

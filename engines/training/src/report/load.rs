@@ -40,7 +40,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
     }
     Section::new("Load of links", table).remark(
         "Busy: bytes in the busier direction divided by what the circuits could carry in the iteration. Slack: how much \
-         later the most urgent transfer could end without delaying the iteration. Holds up: transfers of the critical path \
-         wait for circuits here.",
+         later the most urgent transfer could end without delaying the iteration, if all later transfers ran at the full \
+         rate of their NICs. Holds up: transfers of the critical path wait for circuits here.",
     )
 }

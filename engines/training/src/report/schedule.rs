@@ -20,7 +20,7 @@ pub(super) fn section(instance: &Instance, setting: &Setting, result: &TrainingR
         Column::words("dst", "to"),
         Column::numbers("start_s", "start", Unit::SECONDS),
         Column::numbers("finish_s", "end", Unit::SECONDS),
-        Column::numbers("mean_rate_nics", "mean rate in NICs", Unit::RATIO.with_decimals(2)),
+        Column::numbers("mean_rate_nics", "mean rate / NIC rate", Unit::RATIO.with_decimals(2)),
         Column::counts("flows", "flows"),
     ];
     let mut table = Table::new(["task", "tasks"], columns).overview(OVERVIEW);

@@ -71,8 +71,9 @@ pub(super) fn section(
     }
     let dark_s: f64 = changes.iter().map(|change| moments::dark_s(setting, change, group.delay_s)).sum();
     let text = format!(
-        "{} of {} in an iteration, not counting the return; ports are dark for {dark_s:.6} port-seconds. \
-         The peaks of the pods add up to {ports} ports: the other ports save hardware only if they are not installed, or are lent to another job while free.",
+        "{} of {} in an iteration, not counting the return to the initial circuits; ports are dark for {dark_s:.6} \
+         port-seconds. The largest numbers of ports that the pods use at a time add up to {ports}: the remaining ports \
+         are a saving only if they are not installed, or are lent to another job while free.",
         counted(phases.switchings.into(), "reconfiguration", "reconfigurations"),
         delay_text(group.delay_s),
     );

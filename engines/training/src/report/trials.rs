@@ -31,7 +31,7 @@ pub(super) fn section(
     let section = Section::empty("Robustness")
         .context(Phrase::new().muted("circuits as planned, simulated again"))
         .answer(answer(&tried))
-        .remark("Circuits are fixed; rates are recomputed for each case, scheduled or max-min fair.")
+        .remark("Circuits are fixed; rates, scheduled or max-min fair, are computed again for each case.")
         .block("cases", "Compute jitter, and circuits that fail together", cases(&tried))
         .block("one_slow", "One slow stage or pod", slow(&tried, instance))
         .block("failed_circuit", "One failed circuit", failed_circuits(&tried, instance))
@@ -140,7 +140,7 @@ fn slow(tried: &Robustness, instance: &Instance) -> Table {
     let slower = number(tried.trials.slow_factor - 1.0, Unit::PERCENT.with_decimals(0));
     let names = if tried.by_stage { ["stage", "stages"] } else { ["pod", "pods"] };
     let of = names[0];
-    let heading = format!("{of}, {slower} % longer");
+    let heading = format!("{of} with {slower} % longer compute");
     let mut table = table(names, vec![Column::words(of, heading)]).overview(OVERVIEW);
     let mut order: Vec<_> = tried.slow.iter().collect();
     order.sort_by(|a, b| b.ends.joint_s.total_cmp(&a.ends.joint_s).then(a.place.cmp(&b.place)));
@@ -222,7 +222,8 @@ fn failed_together<'a>(
                 Cell::new(names.clone()),
             ];
             let means = format!(
-                "{extreme} added delay of all combinations of failed circuits that leave the pods connected"
+                "{extreme} added delay of all combinations of {} failed circuits that leave the pods connected",
+                cut.circuits
             );
             table.push(row(first, &names, &means, Some(*ends), tried));
         }

@@ -436,7 +436,7 @@ fn check_ports(job: &Job, shape: &Shape, problems: &mut Problems) {
                 match job.ports_per_pod {
                     Some(_) => format!("give the pod at least {needed} ports"),
                     None => format!(
-                        "a pod has a port for each of its GPUs: raise `gpus_per_pod_per_replica`, or give the pod at least {needed} ports"
+                        "without `ports_per_pod`, a pod has one port for each of its GPUs: give the pod at least {needed} in `ports_per_pod`, or put more GPUs into it"
                     ),
                 },
             );

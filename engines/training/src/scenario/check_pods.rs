@@ -58,10 +58,15 @@ pub(super) fn place(job: &Job, map: &PodMap, shape: &mut Shape, problems: &mut P
             all
         }
         Some(PortsPerPod::ByPosition(ports)) => {
+            let remedy = if copies.len() > 1 {
+                format!("give one number, {positions} numbers (one copy) or {listed} numbers")
+            } else {
+                format!("give one number or {listed} numbers")
+            };
             problems.add(
                 "job.ports_per_pod",
                 format!("has {} entries, but the job has {listed} pods", ports.len()),
-                format!("give one number or {listed} numbers"),
+                remedy,
             );
             return;
         }

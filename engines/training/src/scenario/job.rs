@@ -279,11 +279,11 @@ impl RunConfig {
             }
         }
         let message = format!(
-            "is '{given}', which does not divide the {ranks} ranks of a stage into pods with whole groups of {stage}"
+            "is '{given}', which does not divide the {ranks} ranks of a stage into pods of whole groups of {stage} GPUs (a stage of one replica)"
         );
         let remedy = format!(
-            "give a multiple of {stage} that divides {ranks}, a multiple of {ranks} up to {}, or \
-             `gpus_per_pod_per_replica`",
+            "give a multiple of {stage} that divides {ranks}, or give a multiple of {ranks} up to {}, or set \
+             `gpus_per_pod_per_replica` instead",
             self.gpus
         );
         Err(Problem::new("gpus_per_pod", message, remedy))

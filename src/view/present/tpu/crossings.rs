@@ -485,8 +485,8 @@ fn details(facts: &PodFacts, selected: Option<usize>) -> Vec<String> {
         words::switch(switch)
     )];
     if let Some(voltage) = facts.voltage(switch) {
-        let group = facts.group.as_deref().unwrap_or("its group");
-        lines.push(format!("voltage {voltage} of {group}: cube c is patched to c times {voltage}"));
+        let group = facts.group.as_deref().unwrap_or("the pod");
+        lines.push(format!("voltage {voltage}: cube c leads to the cube that the group operation of {group} gives for c and {voltage}"));
     }
     lines.extend(
         facts

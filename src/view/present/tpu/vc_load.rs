@@ -120,7 +120,10 @@ impl VcPane {
         value.push(Piece::answer(number::fixed(routes.ratio().unwrap_or(f64::NAN), 2)));
         let unrouted = tori.is_some_and(|tori| tori.cubes > ROUTED_CUBES);
         let context = if unrouted {
-            format!("hops per VC, whole pod; tori above {} chips are not routed here", ROUTED_CUBES * CHIPS)
+            format!(
+                "hops per VC, whole pod; tori of more than {} chips are not routed for comparison",
+                ROUTED_CUBES * CHIPS
+            )
         } else {
             "hops per VC, whole pod".to_owned()
         };
@@ -492,7 +495,7 @@ impl VcPane {
         let mut lines = Vec::new();
         for side in &self.sides {
             let ratio = number::fixed(side.ratio().unwrap_or(f64::NAN), 4);
-            lines.push(format!("{} ({}): min/max {ratio}", side.name, side.note));
+            lines.push(format!("{} ({}): VC ratio {ratio}", side.name, side.note));
             for (vc, hops) in side.hops.iter().enumerate() {
                 let f = side.figures(vc);
                 let [p10, p50, p90, p99] = f.percentiles;

@@ -160,7 +160,7 @@ impl RatesPane {
             name.push(Piece::muted(match (control, analysis.rate_control) {
                 (RateControl::Fair, _) => ", per flow",
                 (RateControl::Joint, RateControl::Joint) => ", part of the plan",
-                (RateControl::Joint, RateControl::Fair) => ", if rates were scheduled",
+                (RateControl::Joint, RateControl::Fair) => ", not part of the plan",
             }));
         }
         let tone = verdict(side.makespan_s - other.makespan_s);

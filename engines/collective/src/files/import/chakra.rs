@@ -74,7 +74,7 @@ impl TracedCollective {
     }
 
     fn words(&self) -> String {
-        format!("{} of {}", name_of(self.sort), self.size)
+        format!("{} of size {}", name_of(self.sort), self.size)
     }
 }
 
@@ -153,7 +153,7 @@ pub(super) fn read(
     let bytes = collective.size as f64 * params.float("elem_bytes").unwrap_or(1.0) * parts;
     scenario.demand = Demand::named(sort, bytes);
     let mut made = Imported::new(scenario);
-    made.note(format!("{}, {bytes} bytes in its buffer", collective.words()));
+    made.note(format!("{}: {bytes} bytes in its buffer", collective.words()));
     if gathers && params.get("size").is_none() {
         made.assume("meaning of the size", "each rank's part", "size=");
     }

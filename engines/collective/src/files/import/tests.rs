@@ -243,10 +243,10 @@ fn a_collective_of_traces_is_planned_on_the_named_network() {
         (
             &two,
             &[("network", "ring4")],
-            "choose one: node=0: AllReduce of 8 (1 times), node=1: AllGather of 100",
+            "choose one: node=0: AllReduce of size 8 (1 times), node=1: AllGather of size 100",
         ),
         (&[trace(&[(9, 1)])], &[("network", "ring4")], "is barrier"),
-        (&[trace(&[(0, 8)]), trace(&[(0, 9)])], &[("network", "ring2")], "t.1.et: has AllReduce of 9"),
+        (&[trace(&[(0, 8)]), trace(&[(0, 9)])], &[("network", "ring2")], "t.1.et: has AllReduce of size 9"),
         (&[trace(&[])], &[("network", "ring4")], "has no collective"),
     ] {
         let told = run(files, given).unwrap_err();

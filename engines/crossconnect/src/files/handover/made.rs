@@ -214,7 +214,7 @@ fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
     from.circuits_of_layer(layer).ok_or_else(|| {
         let message = match from.circuits_of_layer(0) {
             Some(_) => format!("is {layer}, but the plan has no such layer"),
-            None => format!("is given, but plans of kind {} have one set of circuits", from.header().kind),
+            None => format!("is given, but plans of kind {} have no circuits by layer", from.header().kind),
         };
         Problem::new(
             LAYER,

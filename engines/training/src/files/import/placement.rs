@@ -135,8 +135,8 @@ fn linear(
     }
     problems.add(
         PER_POD,
-        format!("'{per_pod}' does not divide the '{all_ranks}' GPUs of a stage into pods with whole groups of '{stage}'"),
-        format!("give a divisor of {all_ranks} that is a multiple of {stage}, a multiple of {all_ranks}, or '{PER_REPLICA}='"),
+        format!("'{per_pod}' does not divide the '{all_ranks}' GPUs of a stage into pods of whole groups of '{stage}' GPUs (a stage of one replica)"),
+        format!("give a multiple of {stage} that divides {all_ranks}, or give a multiple of {all_ranks}, or set '{PER_REPLICA}=' instead"),
     );
     None
 }

@@ -87,7 +87,10 @@ pub(super) fn ports(
             format!("with one reconfiguration of {} s, a plan needs {ports} ports (proven)", group.delay_s)
         }
         (Some(ports), false) => {
-            format!("with one reconfiguration of {} s, a plan needs {bound} to {ports} ports", group.delay_s)
+            format!(
+                "the fewest ports of a plan with one reconfiguration of {} s are between {bound} and {ports}",
+                group.delay_s
+            )
         }
         (None, true) => format!(
             "no schedule with one reconfiguration of {} s needs fewer ports{} (proven)",

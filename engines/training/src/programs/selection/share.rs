@@ -255,7 +255,7 @@ impl Share {
                 sum.add(&pieces[piece][bucket], *speed);
             }
             sum.at_least_zero(&mut builder.model, || {
-                format!("room for set {row} of last transfers on {link} with {circuits} circuits")
+                format!("time for the volume of some last transfers on {link} with {circuits} circuits (row {row})")
             });
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn table(
         Column::counts("removed", "removed"),
         Column::counts("added", "added"),
         Column::numbers("dark_port_s", "dark port-seconds", Unit::NUMBER.with_decimals(3)).priority(1),
-        Column::words("by_pod", "circuits moved by pod"),
+        Column::words("by_pod", "removed and added, per pod"),
     ];
     let mut table = Table::new(["reconfiguration", "reconfigurations"], columns);
     for (index, event) in phases.events.iter().enumerate() {

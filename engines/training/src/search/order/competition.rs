@@ -144,7 +144,7 @@ fn resources(evaluator: &Evaluator, x: &[u32], position: &[Option<u32>]) -> Vec<
         // The full speed of the task already covers a resource with one contended task.
         if users.len() > 1 {
             let way = if via % 2 == 0 { "forward" } else { "backward" };
-            let name = format!("circuits of link {} {way}", via / 2);
+            let name = format!("circuits of link {}, {way}", via / 2);
             resources.push(Resource { name, capacity: f64::from(x[via / 2]), users });
         }
     }

@@ -73,7 +73,7 @@ fn the_program_of_two_tasks_on_one_link_is_as_written_by_hand() {
     let fast = [0.0, 300.0, 900.0, 500.0, 700.0, 1200.0];
     assert_eq!(
         program.model.first_broken(&fast, 1e-9).unwrap().name,
-        "circuits of link 0 forward in interval 1"
+        "circuits of link 0, forward in interval 1"
     );
 }
 

@@ -101,7 +101,7 @@ impl Stepped {
         self
     }
 
-    /// Number of instants at which circuits are set up, not counting the return.
+    /// Number of instants at which circuits are set up, not counting the return to the first state.
     pub fn switchings(&self) -> u32 {
         Phases::new(self.events()).switchings
     }
@@ -163,7 +163,7 @@ pub(super) type Course = (Vec<Vec<u32>>, Vec<f64>);
 pub(super) struct Steps<'a> {
     pub task: MoveTask<'a>,
     pub movable: Movable,
-    /// Maximum number of reconfigurations, not counting the return.
+    /// Maximum number of reconfigurations, not counting the return to the first state.
     pub most: u32,
     pub best_value: f64,
     pub best: Option<Stepped>,

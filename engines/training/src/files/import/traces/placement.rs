@@ -75,15 +75,13 @@ fn of_table(bytes: &[u8], world: u32) -> Result<TracePods, Problems> {
         for rank in row.rank_first..=row.rank_last.min(world.saturating_sub(1)) {
             let own = &mut pods.of[rank as usize];
             if *own != u32::MAX {
-                problems.add(
-                    format!("rank {rank}"),
-                    format!(
-                        "is in pod '{}' and in pod '{}'",
-                        printable(&pods.names[*own as usize]),
-                        printable(&row.pod)
-                    ),
-                    "give every rank one pod",
-                );
+                let name = printable(&row.pod);
+                let message = if *own == pod {
+                    format!("is in two rows of pod '{name}'")
+                } else {
+                    format!("is in pod '{}' and in pod '{name}'", printable(&pods.names[*own as usize]))
+                };
+                problems.add(format!("rank {rank}"), message, "give every rank one pod");
                 continue;
             }
             *own = pod;
