@@ -47,7 +47,7 @@ fn its_sections_are_shown_whole_one_by_one_and_as_data() {
     let text = data.to_string();
     assert!(text.contains("\"lane\":\"link\"") && text.contains("\"start_s\":0.008"), "{text}");
     let absent = place.run(&["show", "preset:sample-5", "--section", "order"]);
-    assert!(absent.err.contains("a section of plans"), "{}", absent.err);
+    assert!(absent.err.contains("this section needs a plan"), "{}", absent.err);
 }
 
 #[test]
