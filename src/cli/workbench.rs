@@ -86,7 +86,7 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
     };
     let solve = match arguments.solve {
         None => None,
-        // The default method of the kind, which may not be known yet.
+        // An empty name stands for the default method of the kind, because the kind may not be known yet.
         Some(None) => Some(String::new()),
         Some(Some(name)) => Some(known(name, &first)?),
     };

@@ -62,7 +62,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Virtual channels",
         "How evenly are hops spread over the virtual channels?",
     ),
-    SectionInfo::of_plan("hottest", "Fullest links", "Which links carry most routes?").items("link"),
+    SectionInfo::of_plan("hottest", "Fullest links", "Which links carry the most routes?").items("link"),
     SectionInfo::of_scenario("faults", "Failed switches", "What does each single failed switch cost?")
         .forms(faults::FORMS)
         .items("switch")

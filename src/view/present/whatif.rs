@@ -149,8 +149,10 @@ impl WhatIfPane {
             Some(knob) => (vec![Piece::muted(format!("over {knob}"))], format!("no sweep over {knob} yet")),
             None => (Vec::new(), "no sweep over another parameter yet".to_owned()),
         };
-        let state =
-            Shown::Empty { what: &what, remedy: "{inspect} suggests values; {fold} is the next parameter" };
+        let state = Shown::Empty {
+            what: &what,
+            remedy: "{inspect} suggests values; {fold} shows the next parameter",
+        };
         frame(input, &Title { context, value: Vec::new() }, state, area, buf);
     }
 
@@ -356,15 +358,15 @@ impl WhatIfPane {
     }
 }
 
-/// Returns the progress of a sweep: `12 of 25`, `25 points`, `stopped at 12 of 25`.
+/// Returns the progress of a sweep: `12 of 25`, `25 points`, `stopped, 12 of 25 points`.
 fn progress(run: &SweepRun) -> String {
     let (rows, all) = (run.rows.len(), run.sweep.len());
     match &run.state {
         SweepState::Running => format!("{rows} of {all}"),
-        SweepState::Stopping => format!("stopping, {rows} of {all}"),
+        SweepState::Stopping => format!("stopping, {rows} of {all} points"),
         SweepState::Ended(Walked::Through) => format!("{all} points"),
-        SweepState::Ended(Walked::Stopped) => format!("stopped, {rows} of {all}"),
-        SweepState::Failed(_) => format!("given up, {rows} of {all}"),
+        SweepState::Ended(Walked::Stopped) => format!("stopped, {rows} of {all} points"),
+        SweepState::Failed(_) => format!("given up, {rows} of {all} points"),
     }
 }
 

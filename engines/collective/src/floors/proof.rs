@@ -174,7 +174,7 @@ impl<'t> FloorSearch<'t> {
         } else if self.unicast {
             let links = self.network.links();
             let sources = self.sources();
-            // Shortest-path bounds: total hops divided by the total link rate, and total link time divided by the
+            // Shortest-path bounds: bytes times hops divided by the total link rate, and total link time divided by the
             // number of links.
             if sources.len() * links.len() <= MOST_WORK && self.chunks.len() <= MOST_WORK {
                 let rate: f64 = links.iter().map(|link| link.capacity_gbyte_per_s).sum();

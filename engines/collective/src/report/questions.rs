@@ -22,15 +22,15 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     if asked.is_empty() && steps.rows.is_empty() {
         return Err(Unavailable::absent(
             format!("the run of {} has solved no model", run.method),
-            "models are solved only if a schedule stays above the bound: solve with auto, teccl-milp or \
-             teccl-lp",
+            "models are solved only if the constructed schedule ends after its bound: solve with auto, \
+             teccl-milp or teccl-lp",
         ));
     }
     let section =
         Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked, steps.rows.len()));
     if asked.is_empty() {
         return Ok(section.block("steps", "Steps and their gains", steps).remark(
-            "No number of epochs was tested: models are solved only if a schedule stays above the bound.",
+            "No number of epochs was tested: models are solved only if the constructed schedule ends after its bound.",
         ));
     }
     let columns = vec![
@@ -128,8 +128,8 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
 fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {
-        Some((_, phase)) => Phrase::new().muted("asks for ").answer(phase.detail.clone()),
+        Some((_, phase)) => Phrase::new().muted("testing ").answer(phase.detail.clone()),
         None if asked.is_empty() => Phrase::new().answer(steps.to_string()).muted(" steps"),
-        None => Phrase::new().answer(asked.len().to_string()).muted(" asked"),
+        None => Phrase::new().answer(asked.len().to_string()).muted(" tested"),
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         section
     } else {
         section.remark(
-            "Failed NICs are in region 0; the gradient reduction of all regions waits for their servers.",
+            "Failed NICs are in region 0; the gradient reduction of all regions waits for the servers with these NICs.",
         )
     })
 }

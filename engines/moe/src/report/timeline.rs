@@ -43,7 +43,7 @@ fn parts(result: &MoeResult) -> Facts {
     let mut facts = Facts::new();
     facts.number("iteration_ms", "iteration", ITERATION, Cell::new(plan.iteration_ms).tone(Tone::Answer));
     facts.sentence(format!(
-        "on {}; it lasts {times:.0} times as long as a micro-batch, plus the gradients",
+        "on {}; an iteration lasts {times:.0} times as long as a micro-batch, plus the gradients",
         plan.fabric.word()
     ));
     facts.part("all_compute_ms", "computing", ITERATION, all(compute)).sentence(each(compute));
@@ -63,7 +63,7 @@ fn parts(result: &MoeResult) -> Facts {
     facts.number("eps_bytes", "over packet switches", Unit::GIGABYTES, plan.eps_bytes);
     facts.sentence("of a micro-batch, between the servers of a region");
     if plan.free_changes > 0 {
-        facts.add("free_changes", "changes free of charge", plan.free_changes);
+        facts.add("free_changes", "changes whose delay is not counted", plan.free_changes);
     }
     let per_dollar = result.cost.performance_per_dollar;
     facts.number("performance_per_dollar", "performance per dollar", Unit::RATIO, per_dollar);

@@ -115,7 +115,8 @@ pub fn anneal<W: Watch>(
     watch.parallel(|| crews.par_iter_mut().for_each(Crew::start));
     // Temperatures are relative to the best initial score, so that settings fit every size.
     let scale = crews.iter().map(Crew::least_score).fold(f64::INFINITY, f64::min);
-    // Number of ticks of a sweep: about ten times the longest link, slightly more than the diameter.
+    // Number of ticks of one sweep with every metric: per metric about ten times its longest link, slightly more than
+    // the diameter.
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
     let slice = (SLICE_WORDS / (6 * 64 * (cubes * together) as u64 * ticks)).max(1);
     let epoch = settings.steps.div_ceil(u64::from(settings.exchanges.max(1))).max(1);

@@ -171,7 +171,7 @@ pub fn interval<W: Watch>(
     watch: &mut W,
 ) -> (Option<Interval>, Option<MethodError>) {
     let mut known = None;
-    // Column generation first; weights take over only if the solver fails.
+    // Column generation first; weights take over only if the solver fails or is switched off.
     if settings.solver {
         let ending = generate(network, settings, start, watch);
         known = ending.known;

@@ -82,7 +82,7 @@ pub fn fewest<W: Watch<Proposal>>(
     // Other circuits may need fewer ports. The search over boxes is valid only if more circuits cannot lengthen an
     // iteration, so it does not apply to fair rates.
     let monotone = task.rates != Rates::Fair && task.evaluator.exact(task.rates);
-    // A box tightens every link by bisection, which takes about four evaluations.
+    // Tightening a box takes about four evaluations per link (bisection).
     let boxes = task.boxes.min(EVALUATIONS / (4 * best.x.len().max(1) as u64));
     let proven = monotone && boxes::search(task, &mut best, limit, boxes, watch)?;
     Ok(Fewest { found: best, proven })

@@ -116,7 +116,7 @@ fn exchange<W: Watch<Proposal>>(
         stopped.is_ok().then(|| evaluator.makespan(x, rates, scratch))
     });
     stopped?;
-    // If makespans differ by less than a nanosecond, fewer ports may have been preferred to a shorter iteration.
+    // `polish` rounds makespans, so it may have preferred fewer ports to a slightly shorter iteration.
     if makespan < best.makespan {
         *best = Circuits { ports: budget.total(&x), makespan, x };
     }

@@ -150,8 +150,8 @@ pub fn families<W: Watch>(
             }
         }
     }
-    // With a third of a turn as symmetry, only 16 voltages remain, so this symmetry is tried with every named group,
-    // see [`TURNED_FROM`].
+    // With a third of a turn as symmetry, only 16 voltages remain, so this symmetry is tried with every named group, on
+    // large pods only (see [`TURNED_FROM`]).
     if given.is_none()
         && cubes >= TURNED_FROM
         && matches!(turns, CubeSymmetries::Any | CubeSymmetries::Diagonal)

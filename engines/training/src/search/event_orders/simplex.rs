@@ -104,10 +104,10 @@ impl Dictionary {
         // optimal.
         let width = self.variables + 1;
         for pivot in 0..most_pivots {
-            // In the second half the smallest names decide, so that degenerate pivots cannot cycle.
-            let careful = 2 * pivot >= most_pivots;
-            // Leaving row: the most violated one (Dantzig); in the second half the smallest name (Bland), which cannot
+            // In the second half of the pivots the smallest names decide (Bland), so that degenerate pivots cannot
             // cycle.
+            let careful = 2 * pivot >= most_pivots;
+            // Leaving row: the most violated one (Dantzig), or the one with the smallest name (Bland).
             let mut leaving: Option<usize> = None;
             for (row, line) in self.table.chunks_exact(width).enumerate() {
                 if line[0] < -FEASIBLE {
