@@ -399,8 +399,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                         return Ok(None);
                     }
                     let Some(tried) = self.try_out(problem, &distances, &questions)? else {
-                        // There is no branching candidate: no open order hides a violation, so branching cannot raise
-                        // the bound. The node is given up, and `loose` keeps its bound.
+                        // Without a branching candidate, no open order hides a violation, so branching cannot raise the
+                        // bound. The node is given up, and `loose` keeps its bound.
                         self.loose = self.loose.min(bound);
                         return Ok(None);
                     };
