@@ -1,4 +1,5 @@
-//! Lower bound on the number of circuits that any plan removes, from the checker's own integer program.
+//! Lower bound on the number of circuits that any plan removes, from the checker's own integer program
+//! (docs/methods/crossconnect.md, section 11).
 //!
 //! For every switch and pair of pods, the program has a column for kept circuits and a column for new circuits. Over
 //! all switches, each pair gets its target circuits, and each port holds at most one circuit. The relaxation bounds all

@@ -1,4 +1,4 @@
-//! The order in which changes are made.
+//! The order in which changes are made (docs/methods/crossconnect.md, section 10).
 //!
 //! A batch removes circuits, then adds circuits on ports that are free after the removals, so no addition uses a busy
 //! port. Without limits, one batch makes all changes, unless this batch would cut off a pair of pods or remove more

@@ -306,7 +306,7 @@ impl AssignmentWalk {
         if let Some(short) = self.short {
             return Some((short, None));
         }
-        // Mostly cells with missing installed circuits; occasionally any cell, so that every state is reachable.
+        // Mostly cells with missing installed circuits; occasionally any cell of a target pair.
         if dice.below(4) > 0 && !self.hopes.is_empty() {
             let spot = self.hopes[dice.below(self.hopes.len())];
             return (self.circuits(spot) < self.installed(spot)).then_some((spot, None));
