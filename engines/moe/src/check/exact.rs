@@ -1,5 +1,5 @@
 //! Lower bounds on the times of exchanges, for any choice of the circuits of a region, from the checker's own integer
-//! program.
+//! program (docs/methods/moe-cost.md, section 5).
 //!
 //! An exchange can end by time T if some circuits and rates over packet switches carry all bytes by then. With `u =
 //! 1/T` this condition is linear: `C_ij B + x_ij >= D_ij u`, for the demand `D` in bytes and the rate `B` of a circuit.

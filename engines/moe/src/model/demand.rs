@@ -1,4 +1,5 @@
-//! Demand of the all-to-alls of a layer: bytes between servers, and bytes that GPUs and rails send and receive.
+//! Demand of the all-to-alls of a layer: bytes between servers, and bytes that GPUs and rails send and receive
+//! (docs/methods/moe-cost.md, section 1).
 
 use crate::scenario::MoeScenario;
 use crate::scenario::trace::GateHistory;

@@ -1,4 +1,5 @@
-//! All-to-alls on networks without regional circuits: the baselines of the paper and the bound.
+//! All-to-alls on networks without regional circuits: the baselines of the paper and the bound
+//! (docs/methods/moe-cost.md, sections 4 and 5).
 
 use super::circulant::circulant;
 use super::demand::LayerDemand;

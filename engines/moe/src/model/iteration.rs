@@ -1,4 +1,5 @@
-//! Time of an iteration: micro-batches through the pipeline, and the exchange of the gradients.
+//! Time of an iteration: micro-batches through the pipeline, and the exchange of the gradients
+//! (docs/methods/moe-cost.md, section 3).
 
 use super::fabrics::TOPOOPT_DEGREE;
 use super::rates::RegionRates;

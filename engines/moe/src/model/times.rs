@@ -1,4 +1,5 @@
-//! Times of compute and of tensor-parallel exchanges of one layer and micro-batch, in closed form.
+//! Times of compute and of tensor-parallel exchanges of one layer and micro-batch, in closed form
+//! (docs/methods/moe-cost.md, section 3).
 
 use crate::scenario::MoeScenario;
 

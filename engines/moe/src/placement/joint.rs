@@ -1,9 +1,9 @@
 //! Chooses the placement of experts together with the circuits of a region (docs/methods/moe.md, section 11, step 3).
 //!
-//! It starts from the placement of EPLB with balanced loads and improves circuits and placement in turn until neither
-//! improves: circuits by local search for the demand of the placement, then the placement by moves of experts that
-//! shorten the exchange on these circuits. No rank gets more load than the busiest rank of EPLB, nor more than
-//! [`SLACK`] times the mean if such a balance is possible. Groups of experts stay on one server if EPLB keeps them
+//! It starts from the placement of EPLB with balanced loads and improves circuits and placement in turn while a turn
+//! shortens the exchange: circuits by local search for the demand of the placement, then the placement by moves of
+//! experts that shorten the exchange on these circuits. No rank gets more load than the busiest rank of EPLB, nor more
+//! than [`SLACK`] times the mean if such a balance is possible. Groups of experts stay on one server if EPLB keeps them
 //! there.
 
 use super::balance::balanced;

@@ -1,4 +1,4 @@
-//! Routes of the bytes of an all-to-all, and its five steps (docs/methods/moe.md, sections 2 and 7).
+//! Routes of the bytes of an all-to-all, and its five steps (docs/methods/moe-cost.md, section 2).
 //!
 //! Every circuit has a delegation GPU at each end, the GPU of its NIC. Bytes of a pair are gathered there over
 //! NVSwitch, spread evenly over parallel circuits, and scattered at the other end. Bytes that circuits do not carry are
