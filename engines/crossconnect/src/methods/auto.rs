@@ -1,6 +1,6 @@
 //! `auto` (docs/methods/crossconnect.md, section 9): quick starts, annealing, a bound, large neighbourhoods and the
-//! exact model, ordered by gain per time. Once a bound equals the objective of the best plan, `auto` skips the remaining
-//! steps.
+//! exact model, ordered by gain per time. Once a bound equals the objective of the best plan, `auto` skips the
+//! remaining steps.
 
 use super::anneal::{anneal, relax};
 use super::first::start;
