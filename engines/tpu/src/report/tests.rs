@@ -53,24 +53,7 @@ fn the_baseline_is_a_row_of_the_networks() {
 
 /// A plan of the session without figures.
 fn plan_beside() -> PlanBeside {
-    PlanBeside {
-        number: 1,
-        method: String::new(),
-        value: 0.0,
-        metrics: std::collections::BTreeMap::new(),
-        status: None,
-        bound: None,
-        standing: None,
-        partial: None,
-        at_s: 0.0,
-        began_with: None,
-        is_shown: true,
-        is_baseline: false,
-        is_rival: true,
-        is_stale: false,
-        is_of_run: true,
-        plan: None,
-    }
+    PlanBeside { number: 1, is_shown: true, is_rival: true, is_of_run: true, ..PlanBeside::default() }
 }
 
 #[test]
