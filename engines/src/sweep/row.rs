@@ -266,32 +266,7 @@ impl TableForm {
             if self == Self::Csv && at == 0 {
                 return Err(other("has the columns of another sweep".to_owned()));
             }
-            let found = match self {
-                Self::Csv => {
-                    let fields = cells::fields(line.trim_end());
-                    if fields.len() != columns.len() {
-                        return Err(other(format!(
-                            "has {} fields, must have {}",
-                            fields.len(),
-                            columns.len()
-                        )));
-                    }
-                    let fields = fields.into_iter().map(Cow::into_owned);
-                    columns.iter().map(String::as_str).zip(fields).collect::<BTreeMap<_, _>>()
-                }
-                Self::JsonLines => {
-                    let value = parse_json(line.as_bytes()).map_err(|problem| {
-                        other(format!("is not a row: {} {}", problem.path, problem.message))
-                    })?;
-                    let Value::Object(object) = value else {
-                        return Err(other(format!("is not a row: {}", brief(&value))));
-                    };
-                    columns
-                        .iter()
-                        .filter_map(|name| Some((name.as_str(), field(object.get(name)?))))
-                        .collect()
-                }
-            };
+            let found = self.fields(&columns, line).map_err(other)?;
             let get = |name: &str| found.get(name).map_or("", String::as_str);
             if get("sweep") != id {
                 return Err(other(format!(
@@ -313,6 +288,29 @@ impl TableForm {
 }
 
 impl TableForm {
+    /// Splits a row into its fields, by the names of their columns.
+    ///
+    /// # Errors
+    /// The reason that the line is not a row.
+    pub fn fields(self, columns: &[String], line: &str) -> Result<BTreeMap<String, String>, String> {
+        match self {
+            Self::Csv => {
+                let fields = cells::fields(line.trim_end());
+                if fields.len() != columns.len() {
+                    return Err(format!("has {} fields, must have {}", fields.len(), columns.len()));
+                }
+                Ok(columns.iter().cloned().zip(fields.into_iter().map(Cow::into_owned)).collect())
+            }
+            Self::JsonLines => match parse_json(line.as_bytes()) {
+                Ok(Value::Object(object)) => {
+                    Ok(object.iter().map(|(name, value)| (name.clone(), field(value))).collect())
+                }
+                Ok(other) => Err(format!("is not a row: {}", brief(&other))),
+                Err(problem) => Err(format!("is not a row: {} {}", problem.path, problem.message)),
+            },
+        }
+    }
+
     /// Returns the text of a table without the rows of some cells.
     ///
     /// # Errors

@@ -8,9 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::target::Target;
 use lightbay_core::cells;
 use lightbay_core::problem::{Problem, counted, printable};
-use lightbay_core::read::parse_json;
 use lightbay_engines::sweep::TableForm;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -185,18 +183,7 @@ fn add(merged: &mut Option<Merged>, form: TableForm, text: &str) -> Result<(), P
             head = line.to_owned();
             continue;
         }
-        let fields: BTreeMap<String, String> = match form {
-            TableForm::Csv => {
-                let fields = cells::fields(line.trim_end()).into_iter().map(std::borrow::Cow::into_owned);
-                columns.iter().cloned().zip(fields).collect()
-            }
-            TableForm::JsonLines => match parse_json(line.as_bytes()) {
-                Ok(Value::Object(object)) => {
-                    object.iter().map(|(key, value)| (key.clone(), plain(value))).collect()
-                }
-                _ => return Err(refuse("is not a row")),
-            },
-        };
+        let fields = form.fields(&columns, line).map_err(|why| refuse(&why))?;
         let get = |name: &str| fields.get(name).map_or("", String::as_str);
         let number = |name: &str| get(name).parse::<usize>().ok();
         let (Some(cell), Some(cells)) = (number("cell"), number("cells")) else {
@@ -242,12 +229,4 @@ fn add(merged: &mut Option<Merged>, form: TableForm, text: &str) -> Result<(), P
         merged.repeated.dedup();
     }
     Ok(())
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
