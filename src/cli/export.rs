@@ -6,7 +6,7 @@ use super::documents::ExportDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, sound, stdin_at_most_once};
-use super::target::{FileTarget, Target};
+use super::target::{FileTarget, Target, file_for_json};
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::param::Setting;
@@ -84,6 +84,7 @@ impl Read {
 
 /// Writes the export.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    file_for_json(arguments.json, arguments.output.as_deref())?;
     stdin_at_most_once(std::iter::once(&arguments.subject).chain(&arguments.against))?;
     let folder = arguments.output.as_deref().filter(|path| is_folder(path));
     let mut target = match folder {

@@ -6,7 +6,7 @@ use super::documents::NewDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, stdin_at_most_once};
-use super::target::Target;
+use super::target::{Target, file_for_json};
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::param::{ParamInfo, Setting};
@@ -54,6 +54,7 @@ pub struct Arguments {
 
 /// Writes the scenario.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    file_for_json(arguments.json, arguments.output.as_deref())?;
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
     let from_plans = made_from_plans(arguments);
     // A preset or plan provides a descriptive name; a kind does not.

@@ -10,6 +10,7 @@ use super::printer::Printer;
 use super::show;
 use super::signals;
 use super::source::Source;
+use super::target::file_for_json;
 use crate::helper::{self, ProcessGroup};
 use clap::{Args, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
@@ -99,6 +100,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     if let Some(content) = foreign::model_in(&arguments.scenario)? {
         return foreign::run(&content, arguments, console);
     }
+    file_for_json(arguments.json, arguments.output.as_deref())?;
     let request = request::prepare(arguments, console)?;
     let progress = Progress::or_usual(arguments.progress, console);
     let printer = progress::start(progress, request.kind, request.defaults, console)?;

@@ -120,7 +120,7 @@ pub struct Arguments {
     retry_failed: bool,
 
     /// Print a script that solves the sweep in parts, instead of solving it
-    #[arg(long, value_name = "SYSTEM", value_enum, requires = "output", conflicts_with_all = ["shard", "resume", "json"])]
+    #[arg(long, value_name = "SYSTEM", value_enum, requires = "output", conflicts_with_all = ["shard", "resume", "force", "progress", "json"])]
     script: Option<BatchSystem>,
 
     /// Number of parts of that script [default: one for each chain of cells, at most 64]

@@ -60,6 +60,18 @@ impl Target {
     }
 }
 
+/// Refuses JSON about a written file if the result itself goes to standard output.
+///
+/// # Errors
+/// `--json` together with `-o -`.
+pub fn file_for_json(json: bool, output: Option<&Path>) -> Result<(), Problem> {
+    if json && output.is_some_and(|path| path.as_os_str() == "-") {
+        let message = "describes the written file, but `-o -` writes the result to standard output";
+        return Err(Problem::new("--json", message, "name a file with -o, or leave --json out"));
+    }
+    Ok(())
+}
+
 impl FileTarget {
     /// Checks the path of a file like [`Target::prepare`].
     ///

@@ -86,6 +86,21 @@ fn common_flags_stand_before_or_after_the_command() {
 }
 
 #[test]
+fn json_about_a_file_needs_a_file() {
+    let place = Place::new();
+    for command in
+        [&["solve", "preset:tiny4"][..], &["new", "tiny4"], &["export", "preset:tiny4", "--to", "instance"]]
+    {
+        place
+            .run(&[command, &["-o", "-", "--json"]].concat())
+            .exit(2)
+            .says(&["--json", "name a file with -o"]);
+    }
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/resources/inputs/milp/two.lp");
+    place.run(&["solve", model, "-o", "two.sol", "--json"]).exit(2).says(&["--json", "has no effect"]);
+}
+
+#[test]
 fn counts_take_multiples_and_tokens_only_clear_ones() {
     let place = Place::new();
     let job = place.run(&["new", "tiny4", "--set", "seq=4Ki"]).done().out;

@@ -43,6 +43,7 @@ pub(super) fn run(content: &[u8], arguments: &Arguments, console: &mut Console) 
         ("--set", !arguments.set.is_empty()),
         ("--hot-start", arguments.hot_start.is_some()),
         ("--seed", arguments.limits.seed.is_some()),
+        ("--json", arguments.json),
         ("--progress", arguments.progress.is_some_and(|form| form != Progress::None)),
     ];
     for (flag, _) in without_effect.into_iter().filter(|(_, given)| *given) {
