@@ -69,17 +69,13 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     row("terminal", terminal(console));
     row("colours", colours(&theme));
-    row("characters", glyphs(&theme));
+    row("characters", theme.glyphs.set.name().to_owned());
     write!(console.out(), "{table}\n{}", card(&theme, paint))?;
     Ok(Exit::Done)
 }
 
 fn colours(theme: &Theme) -> String {
     format!("{} ({})", theme.depth.name(), theme.palette.name())
-}
-
-fn glyphs(theme: &Theme) -> String {
-    format!("{:?}", theme.glyphs.set).to_lowercase()
 }
 
 fn document(theme: &Theme, console: &Console) -> InfoDocument {
@@ -97,7 +93,7 @@ fn document(theme: &Theme, console: &Console) -> InfoDocument {
         logs: places.as_ref().map(|places| path(&places.logs())),
         terminal: terminal(console),
         colours: colours(theme),
-        glyphs: glyphs(theme),
+        glyphs: theme.glyphs.set.name().to_owned(),
     }
 }
 

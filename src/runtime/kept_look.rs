@@ -23,13 +23,6 @@ pub struct KeptLook {
     glyphs: Option<KeptChoice>,
 }
 
-const GLYPHS: [(GlyphSet, &str); 3] =
-    [(GlyphSet::Braille, "braille"), (GlyphSet::Block, "block"), (GlyphSet::Ascii, "ascii")];
-
-fn glyph_name(set: GlyphSet) -> &'static str {
-    GLYPHS.iter().find(|(known, _)| *known == set).map_or("", |(_, name)| name)
-}
-
 fn file(places: &Places) -> PathBuf {
     places.state().join("look.json")
 }
@@ -41,13 +34,10 @@ impl KeptLook {
             (chosen != instead_of)
                 .then(|| KeptChoice { chosen: chosen.to_owned(), instead_of: instead_of.to_owned() })
         };
-        Self {
-            palette: choice(palette.name(), base.0.name()),
-            glyphs: choice(glyph_name(glyphs), glyph_name(base.1)),
-        }
+        Self { palette: choice(palette.name(), base.0.name()), glyphs: choice(glyphs.name(), base.1.name()) }
     }
 
-    /// Reads the choices. A missing or damaged file is no choice, because colours are not worth an error.
+    /// Reads the choices. A missing or damaged file counts as empty, because colours are not worth an error.
     pub fn read(places: &Places) -> Self {
         let text = std::fs::read(file(places)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
@@ -70,13 +60,13 @@ impl KeptLook {
         };
         let palette = chosen(&self.palette, theme.palette.name(), by_flag.0)
             .and_then(|name| Palette::ALL.into_iter().find(|palette| palette.name() == name));
-        let glyphs = chosen(&self.glyphs, glyph_name(theme.glyphs.set), by_flag.1)
-            .and_then(|name| GLYPHS.into_iter().find(|(_, known)| *known == name));
+        let glyphs = chosen(&self.glyphs, theme.glyphs.set.name(), by_flag.1)
+            .and_then(|name| GlyphSet::ALL.into_iter().find(|set| set.name() == name));
         Theme::new(
             palette.unwrap_or(theme.palette),
             theme.depth,
             theme.background,
-            glyphs.map_or(theme.glyphs.set, |(set, _)| set),
+            glyphs.unwrap_or(theme.glyphs.set),
         )
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::app::listing::ListedFile;
 use lightbay_core::problem::printable;
+use lightbay_core::quantity::file_size;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -42,13 +43,13 @@ pub fn entries(folder: &Path) -> Vec<ListedFile> {
         .collect()
 }
 
-/// Describes a file: `scenario training tiny4, 3 kB`; another file by its size.
+/// Describes a file: `scenario training tiny4, 3120 bytes`; another file by its size.
 fn about(path: &Path) -> String {
     let Ok(metadata) = std::fs::metadata(path) else { return String::new() };
     if !metadata.is_file() {
         return "not a file".to_owned();
     }
-    let size = size(metadata.len());
+    let size = file_size(metadata.len());
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
     if read.is_err() {
@@ -72,14 +73,6 @@ fn value_of(json: &str, key: &str) -> Option<String> {
     Some(value.chars().take(60).collect())
 }
 
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,7 +87,8 @@ mod tests {
         std::fs::write(folder.path().join(".hidden"), "").unwrap();
         let listed: Vec<(String, String)> =
             entries(folder.path()).into_iter().map(|entry| (entry.name, entry.about)).collect();
-        let expected = [("zoo/", "folder"), ("a.json", "scenario training tiny4, 72 B"), ("b.csv", "2 kB")];
+        let expected =
+            [("zoo/", "folder"), ("a.json", "scenario training tiny4, 72 bytes"), ("b.csv", "2500 bytes")];
         assert_eq!(listed, expected.map(|(name, about)| (name.to_owned(), about.to_owned())));
         assert!(entries(Path::new("/nowhere/at/all")).is_empty());
     }

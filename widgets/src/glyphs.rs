@@ -158,6 +158,9 @@ const ASCII: Glyphs = Glyphs {
 };
 
 impl GlyphSet {
+    /// All sets, the richest first.
+    pub const ALL: [Self; 3] = [Self::Braille, Self::Block, Self::Ascii];
+
     /// Returns the characters of this set.
     pub const fn glyphs(self) -> &'static Glyphs {
         match self {

@@ -18,14 +18,13 @@ impl App {
     /// Switches to the next set of glyphs.
     pub(super) fn next_glyphs(&mut self, effects: &mut Effects) {
         effects.push(Effect::KeepLook);
-        let (next, name) = match self.look.glyphs {
-            GlyphSet::Braille => (GlyphSet::Block, "block"),
-            GlyphSet::Block => (GlyphSet::Ascii, "ascii"),
-            GlyphSet::Ascii => (GlyphSet::Braille, "braille"),
+        self.look.glyphs = match self.look.glyphs {
+            GlyphSet::Braille => GlyphSet::Block,
+            GlyphSet::Block => GlyphSet::Ascii,
+            GlyphSet::Ascii => GlyphSet::Braille,
         };
-        self.look.glyphs = next;
         self.look.refresh();
-        self.say(Severity::Info, format!("glyphs {name}"));
+        self.say(Severity::Info, format!("glyphs {}", self.look.glyphs.name()));
     }
 
     /// Captures the mouse, or releases it to the terminal.
