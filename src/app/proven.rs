@@ -60,14 +60,6 @@ impl App {
         }
     }
 
-    /// Returns the state of a run as one word. `OPTIMAL` means that no plan of the scenario is better, and that the
-    /// bound that the header shows proves it. A run that proves this only for some plans, whose proof the checker has
-    /// not repeated while a verified bound leaves a gap, or whose plan is worse than another plan, is shown as done.
-    pub fn run_word(&self, run: &Run) -> &'static str {
-        const OPTIMAL: &str = "OPTIMAL";
-        if run.word() != OPTIMAL || self.is_best_of_all(run) { run.word() } else { "DONE" }
-    }
-
     /// Returns `false` if another plan of the scenario is better than the plan of the run, or if the bound that the header
     /// shows leaves a gap or covers only some plans.
     pub fn is_best_of_all(&self, run: &Run) -> bool {

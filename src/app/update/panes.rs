@@ -264,7 +264,7 @@ impl App {
                     selected.and_then(|id| self.runs.get(id)).or_else(|| self.runs.newest().first().copied());
                 if let Some(run) = run {
                     let (title, lines) =
-                        (format!("Run {} {}", run.id, run.method), run_details(run, self.run_word(run)));
+                        (format!("Run {} {}", run.id, run.method), run_details(run, run.word()));
                     self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
                 }
             }

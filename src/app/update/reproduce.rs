@@ -177,7 +177,7 @@ impl App {
                     json!({
                         "run": run.id.0,
                         "method": run.method,
-                        "state": self.run_word(run),
+                        "state": run.word(),
                         "elapsed_s": run.elapsed_s,
                         "best": run.best.as_ref().map(|best| best.value),
                         "bound": run.bound,

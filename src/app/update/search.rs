@@ -117,10 +117,8 @@ impl App {
             }
             PaneId::Solve => {
                 let runs = self.runs.newest().into_iter();
-                runs.map(|run| {
-                    (run.id.0 as ItemId, format!("{} {} {}", run.id, run.method, self.run_word(run)))
-                })
-                .collect()
+                runs.map(|run| (run.id.0 as ItemId, format!("{} {} {}", run.id, run.method, run.word())))
+                    .collect()
             }
             PaneId::Start => {
                 let items = self.start.items().into_iter().zip(0..);
@@ -138,8 +136,7 @@ impl App {
                 Some((lines.collect(), list.selected))
             }
             Layer::Runs(list) => {
-                let lines =
-                    self.runs.iter().map(|run| format!("{} {} {}", run.id, run.method, self.run_word(run)));
+                let lines = self.runs.iter().map(|run| format!("{} {} {}", run.id, run.method, run.word()));
                 Some((lines.collect(), list.selected))
             }
             Layer::Panes(list) => {

@@ -216,7 +216,7 @@ fn run(app: &App, run: &Run, sort: RunSort) -> RunBeside {
     RunBeside {
         id: run.id,
         method: run.method.clone(),
-        state: app.run_word(run),
+        state: run.word(),
         is_active: run.state.is_active(),
         is_stopping: run.state == RunState::Stopping,
         is_stale: app.work.as_ref().is_none_or(|work| work.now.sha256 != run.scenario_sha256),
