@@ -88,7 +88,7 @@ pub enum SessionError {
         source: WriteError,
     },
     /// No session has that name.
-    #[error("there is no session '{}'; {remedy}", printable(.name))]
+    #[error("session '{}' does not exist; {remedy}", printable(.name))]
     NoSession {
         /// Name that was requested.
         name: String,

@@ -165,7 +165,7 @@ fn what_is_no_file_is_named_as_what_it_is() {
     place.run(&["show", "nothing.json"]).exit(2).says(&["nothing.json: the file does not exist"]);
     place.run(&["show", "tiny8"]).exit(2).says(&["did you mean the preset 'preset:tiny8'?"]);
     place.run(&["show", "preset:tinny8"]).exit(2).says(&["preset:tinny8", "did you mean 'tiny8'?"]);
-    place.run(&["solve", "session:x"]).exit(2).says(&["session:x: there is no session 'x'"]);
+    place.run(&["solve", "session:x"]).exit(2).says(&["session:x: session 'x' does not exist"]);
     place.run(&["check", "preset:tiny8"]).exit(2).says(&["is a scenario, not a plan"]);
     place.run(&["methods", "trainning"]).exit(2).says(&["did you mean 'training'?"]);
     place.run(&["export", "preset:tiny8", "--to", "jsn"]).exit(2).says(&["did you mean 'json'?"]);

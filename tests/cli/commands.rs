@@ -372,7 +372,7 @@ fn sessions_without_any_say_where_they_would_be() {
     let place = Place::new();
     let ran = place.run(&["sessions"]).done().says(&["no sessions", ".local/share/lightbay/sessions"]);
     assert_eq!(ran.out, "");
-    place.run(&["sessions", "show", "nothing"]).exit(2).says(&["there is no session 'nothing'"]);
+    place.run(&["sessions", "show", "nothing"]).exit(2).says(&["session 'nothing' does not exist"]);
     place.run(&["sessions", "rm", "../etc"]).exit(2);
 }
 

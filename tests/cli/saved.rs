@@ -25,7 +25,7 @@ fn a_session_is_renamed_noted_packed_and_unpacked() {
     run(&["note", "week", "ports", "of", "the", "new", "hall"]).done();
     run(&["list"]).done().prints(&["week", "ports of the new hall"]);
     run(&["rename", "week", "hall 7"]).done().says(&["session 'week' is now 'hall-7'"]);
-    run(&["show", "week"]).exit(2).says(&["there is no session 'week'"]);
+    run(&["show", "week"]).exit(2).says(&["session 'week' does not exist"]);
     run(&["pack", "hall-7", "-o", "hall.json.gz"]).done();
     run(&["pack", "hall-7", "-o", "hall.json.gz"]).exit(2).says(&["exists already"]);
     run(&["unpack", "hall.json.gz"]).done().says(&["made session 'hall-7-2' with 3 plans"]);
@@ -46,7 +46,7 @@ fn removing_several_sessions_removes_all_or_none() {
     let place = Place::new();
     session(&place, "week");
     let run = |arguments: &[&str]| place.run(&[&["--data-dir", "data", "sessions"], arguments].concat());
-    run(&["rm", "week", "nothing"]).exit(2).says(&["there is no session 'nothing'"]);
+    run(&["rm", "week", "nothing"]).exit(2).says(&["session 'nothing' does not exist"]);
     run(&["list"]).done().prints(&["week"]);
     run(&["rm", "week"]).done().says(&["removed session 'week'"]);
 }
@@ -64,5 +64,5 @@ fn commands_take_the_best_plan_of_a_session_or_a_numbered_one() {
     run(&["solve", "session:week", "--method", "iter-halve", "-o", "again.json"]).done();
     assert_eq!(place.json("again.json")["name"], "tiny8");
     run(&["show", "session:week/9"]).exit(2).says(&["plan '9' does not exist", "use one of 1, 2, 3"]);
-    run(&["show", "session:none"]).exit(2).says(&["there is no session 'none'"]);
+    run(&["show", "session:none"]).exit(2).says(&["session 'none' does not exist"]);
 }

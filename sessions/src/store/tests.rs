@@ -130,7 +130,7 @@ fn unknown_names_get_a_suggestion_and_never_leave_the_store() {
     fs::create_dir(folder.path().join("outside")).unwrap();
     drop(store.create("megatron_177b", "toy", &scenario(), DATE).unwrap());
     let message = store.open("megatron_17b", DATE).unwrap_err().to_string();
-    assert_eq!(message, "there is no session 'megatron_17b'; did you mean 'megatron_177b'?");
+    assert_eq!(message, "session 'megatron_17b' does not exist; did you mean 'megatron_177b'?");
     for name in ["../outside", "..", ".", "", "/etc", "a/b"] {
         assert!(matches!(store.open(name, DATE), Err(SessionError::NoSession { .. })), "{name}");
         assert!(matches!(store.remove(name), Err(SessionError::NoSession { .. })), "{name}");

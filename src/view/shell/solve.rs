@@ -103,7 +103,7 @@ impl Solve {
             Some(share) if flat => {
                 let words = |marks: &Marks| match marks.ideal {
                     Some(_) => format!("{} % of the loss {}", whole(share), marks.word),
-                    // Without an ideal value there is no loss.
+                    // Without an ideal value the loss is unknown.
                     None => format!("gap {}", marks.gap),
                 };
                 vec![Piece::answer(marks.as_ref().map_or_else(String::new, words))]

@@ -184,7 +184,7 @@ pub(super) fn of_layer(
 ) -> Result<Section, Unavailable> {
     let history = scenario.history((SHOWN + settings.window) as u32);
     if layer >= history.layers {
-        let why = format!("there is no layer {layer}");
+        let why = format!("layer {layer} does not exist");
         return Err(Unavailable::absent(why, "name a layer of the stage"));
     }
     let first = history.iterations.saturating_sub(SHOWN);

@@ -191,7 +191,7 @@ pub(super) fn of_layer(
 ) -> Result<Section, Unavailable> {
     let number = item / ITEMS;
     let layer = result.layers.iter().find(|layer| layer.layer == number).ok_or_else(|| {
-        Unavailable::absent(format!("there is no layer {number}"), "name a layer of the stage")
+        Unavailable::absent(format!("layer {number} does not exist"), "name a layer of the stage")
     })?;
     let mut lanes: Vec<Lane> = Vec::new();
     let mut end_ms = 0.0_f64;
