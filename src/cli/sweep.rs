@@ -19,7 +19,7 @@ use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::Setting;
-use lightbay_core::problem::counted;
+use lightbay_core::problem::{counted, printable};
 use lightbay_engines::sweep::{Shard, Sweep, SweepRow, Walked, Walker};
 use request::PreparedSweep;
 use script::BatchSystem;
@@ -98,8 +98,8 @@ pub struct Arguments {
     #[arg(long)]
     cold: bool,
 
-    /// Solve one part of the table, such as 1/4: the first of four parts. `auto` or `auto/4` uses the index that Slurm,
-    /// Nomad or Kubernetes gives to a job of an array
+    /// Solve one part of the table, such as 1/4: the first of four parts. `auto/4` uses the index that Slurm (from 1),
+    /// Nomad or Kubernetes (from 0) gives to a job of an array
     #[arg(long, value_name = "PART", default_value = "1/1", hide_default_value = true)]
     shard: String,
 
@@ -171,10 +171,14 @@ enum OnTables {
 
 /// Prints the script of a batch system.
 fn print_script(batch: BatchSystem, arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let table = arguments.output.clone().unwrap_or_default();
+    table::form_of(&table, &printable(&table.to_string_lossy()))?;
+    if arguments.scenarios.contains(&Source::Stdin) {
+        return Err(Failure::input("-", "cannot be read by a batch job", "name a file"));
+    }
     let sweep = request::sweep(arguments, console)?;
     let parts = arguments.parts.map_or_else(|| sweep.lines().min(64), usize::from);
     let sweep = parts::divisible(sweep, Shard { part: 1, of: parts }, console)?;
-    let table = arguments.output.clone().unwrap_or_default();
     let text = script::script(batch, arguments, parts, &table);
     console.say(&format!(
         "the script solves {} in {}",

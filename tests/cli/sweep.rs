@@ -340,16 +340,18 @@ fn batch_systems_give_the_part_and_get_a_script() {
         let mut command = place.command(&[&sweep[..], &["--shard", part]].concat());
         command.envs(variables.iter().copied()).output().unwrap()
     };
+    // A job that repeats the third part alone has an array of one task.
     let slurm =
-        [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_MIN", "5"), ("SLURM_ARRAY_TASK_COUNT", "3")];
-    let found = auto(&slurm, "auto");
+        [("SLURM_ARRAY_TASK_ID", "3"), ("SLURM_ARRAY_TASK_MIN", "3"), ("SLURM_ARRAY_TASK_COUNT", "1")];
+    let found = auto(&slurm, "auto/3");
     assert_eq!(columns(&String::from_utf8(found.stdout).unwrap(), "cell"), ["3"]);
     let found = auto(&[("JOB_COMPLETION_INDEX", "0")], "auto/3");
     assert_eq!(columns(&String::from_utf8(found.stdout).unwrap(), "cell"), ["1"]);
     for (variables, part, says) in [
         (&[("JOB_COMPLETION_INDEX", "0")][..], "auto", "does not give the number of parts"),
-        (&[("NOMAD_ALLOC_INDEX", "3")], "auto/3", "there are only 3 parts"),
-        (&[], "auto", "finds none of the environment variables SLURM_ARRAY_TASK_ID"),
+        (&[("NOMAD_ALLOC_INDEX", "3")], "auto/3", "the 3 parts have the indices 0 to 2"),
+        (&[("SLURM_ARRAY_TASK_ID", "0")], "auto/3", "indices 1 to 3"),
+        (&[], "auto/3", "finds none of the environment variables SLURM_ARRAY_TASK_ID"),
     ] {
         let refused = auto(variables, part);
         assert_eq!(refused.status.code(), Some(2));
@@ -359,12 +361,15 @@ fn batch_systems_give_the_part_and_get_a_script() {
         place.run(&[&sweep[..], &["--script", system, "-o", "a table.csv"]].concat()).done().out
     };
     assert!(script("slurm").contains("#SBATCH --array=1-3\n") && script("k8s").contains("completions: 3\n"));
+    for wrong in [&["--script", "slurm", "-o", "t.txt"][..], &["--script", "slurm", "-o", "t.csv", "--force"]]
+    {
+        place.run(&[&sweep[..], wrong].concat()).exit(2);
+    }
     // The shell reads the command of the script as it was meant.
     let slurm = script("slurm");
     let exec = slurm.lines().last().unwrap().replace("exec lightbay", super::support::PROGRAM);
-    let command = exec.replace("--shard auto", "--shard 2/3");
     let ran = Command::new("sh")
-        .args(["-c", &command])
+        .args(["-c", &exec])
         .current_dir(place.path(""))
         .env("SLURM_ARRAY_TASK_ID", "2")
         .env("HOME", place.path("home"))

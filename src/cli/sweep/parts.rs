@@ -6,16 +6,12 @@ use crate::cli::failure::Failure;
 use lightbay_core::problem::{counted, printable};
 use lightbay_engines::sweep::{Shard, Sweep};
 
-/// Index variables of batch systems: the name, the variable with the first index (may be empty), and the variable with
-/// the number of parts, if any.
-const INDEXES: [(&str, &str, Option<&str>); 3] = [
-    ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", Some("SLURM_ARRAY_TASK_COUNT")),
-    ("NOMAD_ALLOC_INDEX", "", None),
-    ("JOB_COMPLETION_INDEX", "", None),
-];
+/// Index variables of batch systems, each with its first index. The number of parts never comes from the batch system: a
+/// job that repeats one part of an array would count only itself.
+const INDEXES: [(&str, usize); 3] =
+    [("SLURM_ARRAY_TASK_ID", 1), ("NOMAD_ALLOC_INDEX", 0), ("JOB_COMPLETION_INDEX", 0)];
 
-/// Returns the part that `asked` names: `1/4`, `auto` or `auto/4`. `auto` reads the index variable of Slurm, Nomad or
-/// Kubernetes.
+/// Returns the part that `asked` names: `1/4`, or `auto/4`, which reads the index variable of Slurm, Nomad or Kubernetes.
 ///
 /// # Errors
 /// A part that cannot be read, or a missing variable.
@@ -25,35 +21,32 @@ pub fn shard(
     console: &mut Console,
 ) -> Result<Shard, Failure> {
     let refuse = |message: String, remedy: &str| Err(Failure::input("--shard", message, remedy));
-    let Some(rest) = asked.strip_prefix("auto") else {
+    let Some(count) = asked.strip_prefix("auto") else {
         return asked
             .parse()
             .map_err(|why: String| Failure::input("--shard", why, "or write auto/4 in a batch job"));
     };
-    let number = |name: &str| variable(name).and_then(|text| text.trim().parse::<usize>().ok());
-    let Some((name, index, known)) = INDEXES.iter().find_map(|(name, first, count)| {
-        let first = number(first).unwrap_or(0);
-        Some((*name, number(name)?.checked_sub(first)?, count.and_then(number)))
-    }) else {
-        let names: Vec<&str> = INDEXES.iter().map(|(name, ..)| *name).collect();
+    let Some(of) = count.strip_prefix('/').and_then(|of| of.parse::<usize>().ok()).filter(|of| *of > 0)
+    else {
+        let message = format!("'{}' does not give the number of parts", printable(asked));
+        return refuse(message, "write it, such as auto/4");
+    };
+    let read = |(name, first): (&'static str, usize)| {
+        variable(name).and_then(|text| text.trim().parse::<usize>().ok()).map(|index| (name, first, index))
+    };
+    let Some((name, first, index)) = INDEXES.into_iter().find_map(read) else {
+        let names = INDEXES.map(|(name, _)| name).join(", ");
         return refuse(
-            format!("'{}' finds none of the environment variables {}", printable(asked), names.join(", ")),
+            format!("'{}' finds none of the environment variables {names}", printable(asked)),
             "write the part, such as 1/4, or run the command in an array job",
         );
     };
-    let of = match (rest.strip_prefix('/').map(str::parse::<usize>), known) {
-        (Some(Ok(of)), _) if of > 0 => of,
-        (None, Some(of)) if rest.is_empty() && of > 0 => of,
-        (None, None) if rest.is_empty() => {
-            return refuse(format!("{name} does not give the number of parts"), "write it, such as auto/4");
-        }
-        _ => return refuse(format!("'{}' is not a part", printable(asked)), "write 1/4, auto or auto/4"),
-    };
-    if index >= of {
-        let message = format!("{name} is the index of part {}, but there are only {of} parts", index + 1);
-        return refuse(message, "give the number of parts that the job array has");
+    if !(first..first + of).contains(&index) {
+        let message =
+            format!("{name} is {index}, but the {of} parts have the indices {first} to {}", first + of - 1);
+        return refuse(message, "give the number of parts that the whole array has");
     }
-    let shard = Shard { part: index + 1, of };
+    let shard = Shard { part: index - first + 1, of };
     console.say(&format!("part {shard}, from {name}"));
     Ok(shard)
 }

@@ -84,7 +84,7 @@ pub fn script(batch: BatchSystem, arguments: &Arguments, parts: usize, table: &P
     let threads = arguments.limits.threads.map_or_else(|| "2".to_owned(), |threads| threads.to_string());
     match batch {
         BatchSystem::Slurm => {
-            let command = command(arguments, "auto", "$SLURM_ARRAY_TASK_ID", table);
+            let command = command(arguments, &format!("auto/{parts}"), "$SLURM_ARRAY_TASK_ID", table);
             format!(
                 "#!/bin/bash\n\
                  #SBATCH --job-name=lightbay-sweep\n\
@@ -111,6 +111,7 @@ pub fn script(batch: BatchSystem, arguments: &Arguments, parts: usize, table: &P
         }
         BatchSystem::K8s => {
             let command = command(arguments, &format!("auto/{parts}"), "$JOB_COMPLETION_INDEX", table)
+                .replace('\\', "\\\\")
                 .replace('"', "\\\"");
             format!(
                 "# Set the image, and the volume that holds the scenarios and receives the tables. When all parts are done:\n\
