@@ -138,7 +138,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             // All names are checked before the first session is removed.
             let mut plans = 0;
             for name in names {
-                plans += store.plans(bare(name))?.len() as u64;
+                plans += store.count_plans(bare(name))? as u64;
             }
             let asks = !yes && console.err_is_terminal() && io::stdin().is_terminal();
             if asks && !agreed(names.len() as u64, plans, console)? {

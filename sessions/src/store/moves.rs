@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The schema name of a session in one file.
@@ -50,8 +51,14 @@ impl Store {
         let locked = Self::locked(name, &folder)?;
         if new != name {
             // Reserves the name: creating a folder fails if another process has just taken it.
-            private::make_folder(&target).map_err(|_| SessionError::Exists { path: target.clone() })?;
-            fs::rename(&folder, &target).map_err(|error| SessionError::writing(&target, error))?;
+            private::make_folder(&target).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => SessionError::Exists { path: target.clone() },
+                _ => SessionError::writing(&target, error),
+            })?;
+            if let Err(error) = fs::rename(&folder, &target) {
+                let _ = fs::remove_dir(&target);
+                return Err(SessionError::writing(&target, error));
+            }
             sync_folder(self.folder()).map_err(|error| SessionError::writing(self.folder(), error))?;
         }
         drop(locked);
@@ -83,6 +90,14 @@ impl Store {
     /// [`SessionError::NoSession`] for an unknown name; another [`SessionError`] if the folder cannot be listed.
     pub fn plans(&self, name: &str) -> Result<Vec<PlanEntry>, SessionError> {
         plans::entries(&self.existing(name)?.join(PLANS_FOLDER))
+    }
+
+    /// Returns the number of plans of a session. Reads no file.
+    ///
+    /// # Errors
+    /// [`SessionError::NoSession`] for an unknown name, or if the folder cannot be listed.
+    pub fn count_plans(&self, name: &str) -> Result<usize, SessionError> {
+        Ok(plans::numbers(&self.existing(name)?.join(PLANS_FOLDER))?.len())
     }
 
     /// Reads everything of a session for one file.
@@ -132,6 +147,11 @@ impl Store {
         }
         check_version(&path, packed.session.as_bytes())?;
         let file = SessionFile::parse(&path, packed.session.as_bytes())?;
+        if let Some(number) = packed.plans.keys().find(|number| !PlanId(**number).is_valid()) {
+            let message = format!("has a plan with the number {number}");
+            let remedy = "give a file that `lightbay sessions pack` wrote";
+            return Err(SessionError::broken(&path, Problem::new("plans", message, remedy)));
+        }
         let mut made = self.create(wanted.unwrap_or(&packed.name), &file.kind, &packed.scenario, date)?;
         let filled = fill(&mut made, packed, file);
         if filled.is_err() {
@@ -158,9 +178,7 @@ fn fill(made: &mut Session, packed: &PackedSession, file: SessionFile) -> Result
         let folder = made.plans_folder();
         let json = lightbay_core::json::to_pretty(plan)
             .map_err(|source| SessionError::Unwritable { path: folder.clone(), source })?;
-        if number.is_valid() {
-            plans::write_plan(&folder, number, &json)?;
-        }
+        plans::write_plan(&folder, number, &json)?;
     }
     if !packed.log.is_empty() {
         private_write(&made.log_path(), packed.log.as_bytes())?;

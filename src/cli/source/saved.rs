@@ -4,7 +4,7 @@ use super::from_file;
 use crate::cli::console::Console;
 use lightbay_core::kind::Sense;
 use lightbay_core::problem::{Problem, printable};
-use lightbay_engines::{AnyFile, kind};
+use lightbay_engines::{AnyFile, kind, other_question};
 use lightbay_sessions::{PlanEntry, Store};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,9 @@ fn best(plans: Vec<PlanEntry>, path: &Path) -> Option<PlanEntry> {
     let hash = scenario.sha256().ok()?;
     let value = |entry: &PlanEntry| {
         let header = entry.header.as_ref().ok()?;
-        let is_of = header.provenance.scenario_sha256 == hash;
+        // As in the workbench, a plan of a method that solves another problem does not compete.
+        let is_of = header.provenance.scenario_sha256 == hash
+            && other_question(&header.kind, &header.method).is_none();
         is_of.then_some(match sense {
             Sense::Min => header.objective.value,
             Sense::Max => -header.objective.value,
