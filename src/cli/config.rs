@@ -227,16 +227,17 @@ fn valid_part(text: &str) -> (ConfigFile, Problems) {
             break;
         }
         let first = rest[..start].rfind('\n').map_or(0, |at| at + 1);
-        let is_section = rest[first..].starts_with('[');
+        let is_section = rest[first..].trim_start().starts_with('[');
         let mut end = first;
         for (number, line) in rest[first..].split_inclusive('\n').enumerate() {
             // A section ends where the next one begins.
-            if number > 0 && (!is_section || line.starts_with('[')) {
+            if number > 0 && (!is_section || line.trim_start().starts_with('[')) {
                 break;
             }
             end += line.len();
         }
-        let blank: String = rest[first..end].chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+        let blank: String =
+            rest[first..end].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
         rest.replace_range(first..end, &blank);
     }
     // In the order of the file.
@@ -413,7 +414,7 @@ mod tests {
 
     #[test]
     fn every_problem_is_told_and_the_rest_of_the_file_applies() {
-        let text = "[ui]\nthem = \"okabe\"\ntheme = \"constrast\"\nmouse = false\n[screen]\nx = 1\ny = 2\n[solve]\nthreads = 3\n";
+        let text = "[ui]\nthem = \"okabe ü\"\ntheme = \"constrast\"\nmouse = false # für\n  [screen]\nx = 1\ny = 2\n[solve]\nthreads = 3\n";
         let config = Config::parse(text);
         let problems: Vec<String> = config.problems.list().iter().map(ToString::to_string).collect();
         assert_eq!(problems.len(), 3, "{problems:?}");
