@@ -316,15 +316,10 @@ impl TableForm {
     /// # Errors
     /// The first line that is not a row of this sweep.
     pub fn without(self, sweep: &Sweep, text: &str, cells: &BTreeSet<usize>) -> Result<String, Problem> {
-        let head = self.head(sweep);
-        let mut kept = head.clone();
-        for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n') && *line != head) {
-            let found = self.read(sweep, &format!("{head}{line}"))?;
-            if found.iter().all(|row| !cells.contains(&row.cell)) {
-                kept.push_str(line);
-            }
-        }
-        Ok(kept)
+        let (head, rows) = (self.head(sweep), self.read(sweep, text)?);
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n') && *line != head);
+        let kept = lines.zip(&rows).filter(|(_, row)| !cells.contains(&row.cell)).map(|(line, _)| line);
+        Ok(std::iter::once(head.as_str()).chain(kept).collect())
     }
 }
 
