@@ -159,13 +159,13 @@ impl<'a> TpuReport<'a> {
     }
 
     /// Returns the routes of the plan, or estimated routes (and `true`) if the plan has none.
-    fn routing_or_estimate(&self) -> Result<(Cow<'a, Routing>, bool), Unavailable> {
+    fn routing_or_estimate(&self, deadline: Deadline) -> Result<(Cow<'a, Routing>, bool), Unavailable> {
         let missing = match self.routing() {
             Ok(routing) => return Ok((Cow::Borrowed(routing), false)),
             Err(missing) => missing,
         };
         let pod = self.result()?.topology.topology().map_err(Unavailable::failed)?;
-        let routing = estimate::routing(&pod, self.scenario).ok_or(missing)?;
+        let routing = estimate::routing(&pod, self.scenario, deadline).ok_or(missing)?;
         Ok((Cow::Owned(routing), true))
     }
 }
@@ -176,7 +176,7 @@ impl Report for TpuReport<'_> {
             "pod" => Ok(pod::section(self.scenario, self.result, self.group.as_deref())),
             "channels" => self.routing().map(routes::channels),
             "hottest" => {
-                let (routing, is_estimate) = self.routing_or_estimate()?;
+                let (routing, is_estimate) = self.routing_or_estimate(deadline)?;
                 let section = routes::hottest(self.result()?, &routing)?;
                 Ok(if is_estimate { routes::estimated(section) } else { section })
             }
@@ -189,10 +189,10 @@ impl Report for TpuReport<'_> {
         }
     }
 
-    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+    fn detail(&self, name: &str, item: u32, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "faults" => faults::detail(self.result()?, item),
-            "hottest" => routes::over(self.result()?, &self.routing_or_estimate()?.0, item),
+            "hottest" => routes::over(self.result()?, &self.routing_or_estimate(deadline)?.0, item),
             _ => Err(Unavailable::absent(format!("section '{name}' has no items"), "leave the item out")),
         }
     }

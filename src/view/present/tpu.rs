@@ -10,6 +10,7 @@ use super::{Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, fra
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::state::App;
+use lightbay_core::clock::Deadline;
 use lightbay_engines::tpu::analysis::tori::Tori;
 use lightbay_engines::tpu::analysis::{estimate, explained};
 use lightbay_engines::tpu::plan::TpuResult;
@@ -109,7 +110,7 @@ impl Explain for ExplainedPod {
         let AnyScenario::Tpu(scenario) = plan.scenario() else { return Err("this is not a pod".to_owned()) };
         let free = scenario.body.topology == TopologyChoice::Design;
         let is_missing = facts.routes.is_none() && facts.stated.is_none();
-        if is_missing && let Some(routing) = estimate::routing(&facts.pod, &scenario.body) {
+        if is_missing && let Some(routing) = estimate::routing(&facts.pod, &scenario.body, Deadline::NEVER) {
             facts.routes = Some(explained::Routes::of(&facts.pod, &routing));
         }
         let is_estimate = is_missing && facts.routes.is_some();
@@ -127,8 +128,10 @@ fn mcf(value: f64) -> number::Num {
 /// Draws the message that a plan lists no routes, and that none can be estimated.
 fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut Buffer) {
     let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active());
-    let phase = run.map(|run| run.phase.as_ref().map_or("", |phase| phase.name.as_str()));
-    let awaited = phase.map(|phase| format!("the routes of this pod; current phase: {phase}"));
+    let awaited = run.map(|run| match &run.phase {
+        Some(phase) => format!("the routes of this pod; current phase: {}", phase.name),
+        None => "the routes of this pod".to_owned(),
+    });
     let what = match &plan.facts.stated {
         None => format!("the plan has no routes between its {} chips", plan.facts.chips()),
         Some(stated) => format!(
@@ -230,8 +233,8 @@ impl KindPanes for Tpu {
         let tori = tori.as_deref();
         let baseline = self.explained.of_baseline(app, &mut out.jobs);
         let name = |number: u64| {
-            let method = app.plans.get(number).map_or("", |entry| entry.method.as_str());
-            format!("B {number} {method}")
+            let title = app.plans.get(number).map_or("", |entry| app.plans.title(entry));
+            format!("B {number} {title}")
         };
         if input.info.number == 1 {
             let baseline = baseline.as_deref();

@@ -9,7 +9,7 @@ use crate::search::repair::repair;
 use crate::search::start::{Tries, halved};
 use lightbay_core::clock::Deadline;
 use lightbay_core::random::Streams;
-use lightbay_core::watch::Unwatched;
+use lightbay_core::watch::StopTest;
 
 /// Maximum number of circuits for which baselines are computed: each then takes less than about a second.
 const MOST_CIRCUITS: u64 = 5_000;
@@ -34,7 +34,7 @@ pub(super) fn from_scratch(scenario: &CrossconnectScenario, deadline: Deadline) 
     if task.single_sided || circuits == 0 || circuits > MOST_CIRCUITS {
         return Vec::new();
     }
-    let mut watch = Unwatched::default();
+    let mut watch = StopTest::new(move || deadline.is_over());
     let streams = || Streams::new(0);
     let mut found: Vec<(&'static str, Assignment)> = Vec::new();
     if let Ok(plan) = scratch(&task, Tries::default(), streams(), &mut watch) {

@@ -15,15 +15,16 @@ const MOST_CHIPS: usize = 256;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Returns routes by allowed turns with a single pass of the route selection: loads are higher than those of a full
-/// routing. `None` if the pod is large and has no symmetry, if a pair has no route, or after the time limit.
-pub fn routing(pod: &Topology, scenario: &TpuScenario) -> Option<Routing> {
+/// routing. `None` if the pod is large and has no symmetry, if a pair has no route, or after the time limit or the deadline.
+pub fn routing(pod: &Topology, scenario: &TpuScenario, deadline: Deadline) -> Option<Routing> {
     if pod.symmetry().is_none() && pod.nodes() > MOST_CHIPS {
         return None;
     }
     let settings =
         RoutingSettings { passes: 1, priority: TurnPriority::Apl, ..RoutingSettings::of(scenario, 0) };
-    let deadline = Deadline::after(LIMIT);
-    let routed = route(pod, &settings, &mut StopTest::new(move || deadline.is_over())).ok()?;
+    let own = Deadline::after(LIMIT);
+    let routed =
+        route(pod, &settings, &mut StopTest::new(move || own.is_over() || deadline.is_over())).ok()?;
     Some(routed.routing)
 }
 
@@ -40,7 +41,7 @@ mod tests {
         let pod = Topology::symmetric(group, std::array::from_fn(|at| (at % 2) as u16));
         assert_eq!(pod.nodes(), 128);
         let scenario = presets::scenario("tpu-128").unwrap();
-        let routing = routing(&pod, &scenario).expect("routes");
+        let routing = routing(&pod, &scenario, Deadline::NEVER).expect("routes");
         assert_eq!(routing.expand, Expansion::Translation);
         // One route from each of the 64 chips of a cube to each other chip.
         assert_eq!(routing.routes.len(), 64 * 127);
