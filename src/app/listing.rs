@@ -50,7 +50,13 @@ impl App {
         match self.layers.last()? {
             Layer::Palette(list) => {
                 let (before, _) = typed_path(list.field.text())?;
-                let folder = before.rsplit(' ').next().unwrap_or_default();
+                let action = list.field.text().split_whitespace().next().unwrap_or_default();
+                // Of an action whose whole argument is a path, the path may contain blanks.
+                let folder = if WHOLE.contains(&action) {
+                    before
+                } else {
+                    before.rsplit(' ').next().unwrap_or_default()
+                };
                 Some((before.to_owned(), self.path(folder)))
             }
             Layer::Export(edit) => {

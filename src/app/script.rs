@@ -13,6 +13,9 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+/// Longest pause in a script; a recording shortens longer ones.
+const LONGEST: Duration = Duration::from_hours(1);
+
 /// Shortest pause between two keys that is recorded.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -52,7 +55,7 @@ pub fn parse(text: &str) -> Result<VecDeque<Step>, String> {
             Some("idle") => steps.push_back(Step::Idle),
             Some(seconds) => {
                 let time = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                let time = time.filter(|time| *time <= Duration::from_hours(1));
+                let time = time.filter(|time| *time <= LONGEST);
                 let problem =
                     || format!("line {number}: '{seconds}' is not a time; write seconds up to 3600, or idle");
                 steps.push_back(Step::Wait(time.ok_or_else(problem)?));
@@ -85,7 +88,7 @@ impl Recording {
     /// Adds a key; `begins` states that no sequence, pop-up or text field was open, and `types` that the key went into a
     /// text field.
     pub fn add(&mut self, key: Key, begins: bool, types: bool, now: Instant) {
-        let pause = now.saturating_duration_since(self.last);
+        let pause = now.saturating_duration_since(self.last).min(LONGEST);
         if pause >= PAUSE && !self.steps.is_empty() {
             self.steps.push((Step::Wait(pause), false));
         }

@@ -241,14 +241,14 @@ fn plans() -> Vec<ActionInfo> {
             .when(possible::plan)
             .footer(3, "baseline"),
             A::with("name_plan", &[], arguments::PLAN_NAME, "name the selected plan; - removes the name")
-                .when(possible::open),
+                .when(possible::plan),
             A::with(
                 "note_plan",
                 &[],
                 arguments::NOTE,
                 "attach a note to the selected plan; - removes the note",
             )
-            .when(possible::open),
+            .when(possible::plan),
             A::new(
                 "compare_plans",
                 &["c"],

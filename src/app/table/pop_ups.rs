@@ -22,7 +22,7 @@ pub(super) fn actions() -> Vec<ActionInfo> {
         L::Search,
         L::Log,
     ];
-    const SEARCHED: &[L] = &[L::Log, L::Runs, L::Panes, L::Text];
+    const SEARCHED: &[L] = &[L::Log, L::Runs, L::Panes];
     let layer = |places, name, keys, command, help| A {
         place: TablePlace::Layers(places),
         group: TableGroup::PopUp,

@@ -48,8 +48,7 @@ impl App {
         {
             work.join_changes(settings.len());
             let what = changes_in_words(&work.differences(&before));
-            let then = if self.auto { "solving automatically" } else { "{solve_warm} solves" };
-            self.say(Severity::Info, format!("{what}; {then}"));
+            self.say(Severity::Info, what);
         }
     }
 

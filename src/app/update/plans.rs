@@ -63,10 +63,7 @@ impl App {
 
     /// Sets the name or the note of the selected plan; `-` removes it.
     pub(super) fn label_plan(&mut self, text: &str, is_name: bool) {
-        let Some(number) = self.meant_plan().map(|entry| entry.number) else {
-            self.say(Severity::Warning, "no plan exists yet; press r to solve");
-            return;
-        };
+        let Some(number) = self.meant_plan().map(|entry| entry.number) else { return };
         let most = if is_name { MOST_NAME } else { MOST_NOTE };
         let text: String = printable(text.trim()).chars().take(most).collect();
         let text = if text == "-" { String::new() } else { text };

@@ -57,7 +57,7 @@ impl App {
         // Values that follow from other values need not be set, and some cannot be.
         let applied = match applied {
             Ok((scenario, _)) if same(&scenario) => Ok(settings),
-            _ => least(&base, &shown, &settings, scenario_only).ok_or(()),
+            _ => without_one(&base, &shown, &settings, scenario_only).ok_or(()),
         };
         let settings = applied.map_err(|()| {
             format!(
@@ -191,12 +191,13 @@ impl App {
                     return Err("select something to copy first");
                 }
                 let name = self.pane_info(pane).map_or("", |info| info.name);
-                let plan = self.plans.shown().map(|entry| entry.number);
+                let shown = self.plans.shown();
                 Ok(about(
                     "item",
                     json!({
                         "pane": name,
-                        "plan": plan,
+                        "plan": shown.map(|entry| entry.number),
+                        "plan_scenario_sha256": shown.map(|entry| &entry.scenario_sha256),
                         "item": drawn.chosen.or(selected),
                         "sentence": drawn.sentence.trim_start_matches("> "),
                         "details": drawn.details,
@@ -211,8 +212,9 @@ fn setting(name: &str, value: &ParamValue) -> Setting {
     Setting { name: name.to_owned(), index: None, text: value.to_string() }
 }
 
-/// Leaves out settings of the scenario, one at a time, as long as the rest still makes the scenario of the plan.
-fn least(
+/// Leaves out one setting of the scenario such that the rest makes the scenario of the plan; `None` if no setting can be
+/// left out.
+fn without_one(
     base: &AnyScenario,
     shown: &SolveInputs,
     settings: &[Setting],

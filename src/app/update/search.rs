@@ -1,4 +1,4 @@
-//! Search for text in the focused pane or in a pop-up: a field for the text, then the next and previous match.
+//! Search for text in the focused pane or in a list: a field for the text, then the next and previous match.
 
 use crate::app::effect::Effects;
 use crate::app::layer::{Layer, TextField};
@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// Returns the lines of the top layer and the chosen line, if the layer is a list or text.
+    /// Returns the lines of the top layer and the chosen line, if the layer is a list that can be searched.
     fn layer_texts(&self) -> Option<(Vec<String>, usize)> {
         match self.layers.last()? {
             Layer::Log(list) => {
@@ -145,7 +145,6 @@ impl App {
                 };
                 Some((self.focus_order().iter().map(name).collect(), list.selected))
             }
-            Layer::Text(view) => Some((view.lines.clone(), view.offset)),
             _ => None,
         }
     }

@@ -36,6 +36,8 @@ struct Key {
     pairs: Vec<Pair>,
     /// Identities of the plans: plan numbers restart in every session, and the end of a run replaces its plan.
     plans: Vec<(usize, u64)>,
+    /// Names of the plans, which the user can change.
+    titles: Vec<String>,
     differing: bool,
     baseline: Option<u64>,
     width: u16,
@@ -67,7 +69,12 @@ impl Comparison {
         let numbers = view.shown().iter().map(|pair| pair.plan).chain([against]);
         let key = Key {
             pairs: view.shown().to_vec(),
-            plans: numbers.map(|number| identity(app, number)).collect(),
+            plans: numbers.clone().map(|number| identity(app, number)).collect(),
+            titles: numbers
+                .map(|number| {
+                    app.plans.get(number).map_or_else(String::new, |entry| app.plans.title(entry).to_owned())
+                })
+                .collect(),
             differing: view.differing,
             baseline: app.plans.baseline,
             width,
@@ -132,8 +139,10 @@ impl Comparison {
         notes.extend(sheet.varied_sentence());
         if plans < numbers.len() {
             notes.push(format!(
-                "{plans} of {} plans fit; Tab shows the others one by one, and w writes all of them.",
-                numbers.len()
+                "{plans} of {} plans fit; {} shows the others one by one, and {} writes all of them.",
+                numbers.len(),
+                app.keymap.hint("next_pair"),
+                app.keymap.hint("write_table")
             ));
         }
         let rows_of = |note: &String| text::width(note, theme.glyphs) / (key.width * 4 / 5).max(1) + 1;
