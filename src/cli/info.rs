@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let mut asked = Config::load_and_warn(console).look(arguments.look);
     // Escape sequences do not belong in a file or pipe.
     let paint = asked.color == Some(When::Always) || console.out_is_terminal();
-    if !paint {
+    if !paint && !arguments.json {
         asked.color = Some(When::Never);
     }
     let theme = look::theme(asked, |name| std::env::var_os(name));

@@ -40,7 +40,7 @@ impl<'a> Sentence<'a> {
     pub fn rows(&self, width: u16, most: u16) -> u16 {
         // Each break leaves some cells blank.
         let cells = pieces_width(self.pieces, self.theme.glyphs);
-        let rows = if cells <= width { 1 } else { (cells + cells / 8).div_ceil(width.max(1)) };
+        let rows = if cells <= width { 1 } else { cells.saturating_add(cells / 8).div_ceil(width.max(1)) };
         rows.clamp(1, most.max(1))
     }
 

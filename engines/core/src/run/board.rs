@@ -113,7 +113,7 @@ impl Runs {
     pub fn reserve(&self, wanted: RunId) -> RunId {
         let mut next = lock(&self.shared.next_run);
         let run = RunId(wanted.0.max(*next));
-        *next = run.0 + 1;
+        *next = run.0.saturating_add(1);
         run
     }
 
