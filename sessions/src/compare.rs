@@ -10,6 +10,7 @@ use lightbay_core::metric::{self, MetricInfo, Role};
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Header, Objective};
 use lightbay_core::standing::{KnownBound, NO_BOUND, Standing};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -44,7 +45,7 @@ pub struct ComparedPlan<'a> {
 }
 
 /// Owner of a setting: the part of the input to which the setting belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// A knob of the scenario, or another field of the scenario.
@@ -70,7 +71,7 @@ impl Scope {
 }
 
 /// A setting in which the plans differ.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SettingDifference {
     /// Owner of the setting.
     pub scope: Scope,
@@ -81,7 +82,7 @@ pub struct SettingDifference {
 }
 
 /// Verdict on a figure of a plan, compared with the same figure of the reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The figure is better.
@@ -107,7 +108,7 @@ impl Verdict {
 }
 
 /// A figure of a plan, compared with the same figure of the reference.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricChange {
     /// Figure of the plan minus figure of the reference.
     pub difference: f64,
@@ -118,7 +119,7 @@ pub struct MetricChange {
 }
 
 /// A figure, with its value in every plan.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Figure {
     /// Name with unit.
     pub name: String,
@@ -133,7 +134,7 @@ pub struct Figure {
 }
 
 /// Proven bounds and gaps of a plan, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Proof {
     /// Trust in the bound whose gap is listed: `verified` or `claimed`, followed by `in part` if the bound covers only
     /// some plans.
@@ -152,7 +153,7 @@ impl Proof {
 }
 
 /// A table that compares plans. The columns are the plans; the first plan is the reference.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CompareTable {
     /// Kind of all plans.
     pub kind: String,

@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         table = table.only_differences();
     }
     if arguments.json {
-        console.out().write_all(&table.to_json()?)?;
+        console.write_document(&table)?;
     } else if arguments.md {
         write!(console.out(), "{}", table.to_markdown())?;
     } else if arguments.csv {

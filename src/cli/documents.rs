@@ -2,12 +2,18 @@
 //! prints its JSON Schema.
 
 use lightbay_core::checked::{BoundTrust, VerifiedBound, Violation};
+use lightbay_core::kind::Sense;
+use lightbay_core::method::MethodInfo;
+use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Header, Objective, Status};
+use lightbay_core::scenario::Origin;
 use lightbay_core::standing::KnownBound;
+use lightbay_engines::FormatInfo;
+use lightbay_sessions::compare::CompareTable;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// A JSON object that a command prints.
@@ -57,14 +63,21 @@ macro_rules! documents {
 
 documents! {
     "check" CheckDocument = "lightbay.check/1";
+    "compare" CompareTable = "lightbay.compare/1";
     "config" ConfigDocument = "lightbay.config/1";
     "export" ExportDocument = "lightbay.export/1";
+    "glossary" GlossaryDocument = "lightbay.glossary/1";
+    "import" ImportDocument = "lightbay.import/1";
     "info" InfoDocument = "lightbay.info/1";
+    "keys" KeysDocument = "lightbay.keys/1";
+    "methods" MethodsDocument = "lightbay.methods/1";
     "new" NewDocument = "lightbay.new/1";
     "presets" PresetsDocument = "lightbay.presets/1";
     "sessions" SessionsDocument = "lightbay.sessions/1";
     "session" SessionDocument = "lightbay.session/1";
+    "show" ShowDocument = "lightbay.show/2";
     "solve" SolveDocument = "lightbay.solve/1";
+    "sweep" SweepDocument = "lightbay.sweep/1";
     "sweep-status" SweepStatusDocument = "lightbay.sweep-status/1";
 }
 
@@ -125,6 +138,43 @@ pub struct ExportDocument {
     pub remarks: Vec<String>,
 }
 
+/// Result of `lightbay explain`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GlossaryDocument {
+    /// The terms.
+    pub words: Vec<GlossaryWord>,
+}
+
+/// A term of the glossary.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GlossaryWord {
+    /// The term, as displayed.
+    pub word: String,
+    /// Name in files, if the term is a figure.
+    pub name: Option<&'static str>,
+    /// Synonyms.
+    pub also: &'static [&'static str],
+    /// Kind that uses the term; null for a term of all kinds.
+    pub kind: Option<&'static str>,
+    /// Definition, in one sentence.
+    pub sentence: &'static str,
+    /// Formula; empty for most terms.
+    pub formula: &'static str,
+    /// Source: paper and section; empty for common terms of the field.
+    pub source: &'static str,
+}
+
+/// Result of `lightbay import`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ImportDocument {
+    /// Findings, omissions and assumptions; the keys depend on the format.
+    pub summary: Value,
+    /// The scenario; null if it is written to a file or if the files are a plan.
+    pub scenario: Option<Value>,
+    /// The plan; null if it is written to a file or if the files are a scenario.
+    pub plan: Option<Value>,
+}
+
 /// Result of `lightbay info`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct InfoDocument {
@@ -150,6 +200,80 @@ pub struct InfoDocument {
     pub colours: String,
     /// Set of glyphs that the workbench draws with.
     pub glyphs: String,
+}
+
+/// Result of `lightbay keys`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KeysDocument {
+    /// All actions of the workbench.
+    pub actions: Vec<KeysEntry>,
+}
+
+/// An action of the workbench with its keys.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KeysEntry {
+    /// Name in the section `[keys]` of the configuration file.
+    pub name: &'static str,
+    /// Keys that trigger the action now.
+    pub keys: Vec<String>,
+    /// Keys without a configuration file.
+    pub default: &'static [&'static str],
+    /// Heading of the action in the help.
+    pub group: &'static str,
+    /// Part of the workbench in which the keys apply.
+    pub place: String,
+    /// Description in a few words.
+    pub help: String,
+}
+
+/// Result of `lightbay methods`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MethodsDocument {
+    /// The kinds with their methods and formats.
+    pub kinds: Vec<MethodsKind>,
+    /// Parameters that every method has.
+    pub common_params: Vec<ParamInfo>,
+    /// Formats that `lightbay import` reads.
+    pub importers: Vec<FormatInfo>,
+}
+
+/// A kind with its methods and formats.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MethodsKind {
+    /// Name of the kind.
+    pub name: &'static str,
+    /// Description in a few words.
+    pub help: &'static str,
+    /// The objective.
+    pub objective: ObjectiveEntry,
+    /// Method that `lightbay solve` runs without `--method`.
+    pub default_method: &'static str,
+    /// Parameters of the scenario, which `--set` changes.
+    pub scenario_knobs: Vec<ParamInfo>,
+    /// Parameters with which `lightbay new` makes a scenario of this kind from plans; null if it cannot.
+    pub new_from_plans: Option<NewFromPlans>,
+    /// The methods.
+    pub methods: Vec<MethodInfo>,
+    /// Formats that `lightbay export` writes.
+    pub exporters: Vec<FormatInfo>,
+}
+
+/// Name and direction of an objective.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ObjectiveEntry {
+    /// Name with unit, such as `makespan_s`.
+    pub name: &'static str,
+    /// Direction in which the objective gets better.
+    pub sense: Sense,
+}
+
+/// Parameters of a scenario that is made from plans.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NewFromPlans {
+    /// Parameters whose values name plans; the first of these parameters is required.
+    pub plans: Vec<ParamInfo>,
+    /// Other parameters.
+    pub own: Vec<ParamInfo>,
 }
 
 /// Result of `lightbay new` with `-o`.
@@ -260,6 +384,36 @@ pub struct SessionPlan {
     pub problem: Option<String>,
 }
 
+/// Result of `lightbay show`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShowDocument {
+    /// `plan` or `scenario`.
+    pub what: &'static str,
+    /// Kind of the scenario.
+    pub kind: &'static str,
+    /// Name of the scenario.
+    pub name: String,
+    /// Hash of the scenario's content.
+    pub scenario_sha256: String,
+    /// Origin of an imported scenario.
+    pub provenance: Option<Origin>,
+    /// Envelope of the plan.
+    pub plan: Option<Header>,
+    /// Number of rules that the plan breaks.
+    pub violations: usize,
+    /// Metrics that the method claims and the checker did not recompute.
+    pub claimed: Vec<String>,
+    /// Source of the bound: `verified` by the checker, `claimed` by the method, or `none`; null for a scenario.
+    pub bound_trust: Option<BoundTrust>,
+    /// Bound that the checker derived.
+    pub verified_bound: Option<VerifiedBound>,
+    /// Known bounds, the strongest first; null for a scenario.
+    pub bounds: Option<Vec<KnownBound>>,
+    /// The sections, in an object with the name of the kind.
+    #[serde(flatten)]
+    pub sections: Map<String, Value>,
+}
+
 /// Result of `lightbay solve` with `-o`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SolveDocument {
@@ -273,6 +427,44 @@ pub struct SolveDocument {
     pub plan: Option<Header>,
     /// Known bounds on the plan, the strongest first.
     pub bounds: Vec<KnownBound>,
+}
+
+/// Result of `lightbay sweep`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SweepDocument {
+    /// Kind of the scenarios.
+    pub kind: &'static str,
+    /// Identifier of the sweep.
+    pub sweep: String,
+    /// The objective.
+    pub objective: ObjectiveEntry,
+    /// Names of the scenarios.
+    pub scenarios: Vec<String>,
+    /// The varied parameters.
+    pub axes: Vec<SweepAxis>,
+    /// Names of the methods.
+    pub methods: Vec<String>,
+    /// Number of cells of the whole sweep.
+    pub cells: usize,
+    /// Part of the sweep that this command runs, such as `1/1`.
+    pub shard: String,
+    /// Number of cells whose rows the table already had.
+    pub found: usize,
+    /// `through` if all cells were run, otherwise `stopped`.
+    pub ended: &'static str,
+    /// The new rows: objects with the columns of the table as keys.
+    pub rows: Vec<Value>,
+}
+
+/// A varied parameter of a sweep.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SweepAxis {
+    /// Name of the parameter.
+    pub name: String,
+    /// Unit of the values; empty if they have none.
+    pub unit: String,
+    /// The values.
+    pub values: Vec<ParamValue>,
 }
 
 /// Result of `lightbay sweep status`.

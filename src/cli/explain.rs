@@ -2,6 +2,7 @@
 
 use super::complete;
 use super::console::Console;
+use super::documents::{GlossaryDocument, GlossaryWord};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table::TextTable;
@@ -9,7 +10,6 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::problem::printable;
 use lightbay_engines::glossary::{GlossaryEntry, entries, explain, lines};
-use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Arguments of `explain`.
@@ -38,8 +38,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         })?
     };
     if arguments.json {
-        let words: Vec<Value> = meant.iter().map(object).collect();
-        console.write_json(&json!({ "schema": "lightbay.glossary/1", "words": words }))?;
+        console.write_document(&GlossaryDocument { words: meant.into_iter().map(word_entry).collect() })?;
     } else if word.is_empty() {
         let mut table = TextTable::new(&["word", "kind", "name in files"]);
         for entry in &meant {
@@ -56,14 +55,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-fn object(entry: &GlossaryEntry) -> Value {
-    json!({
-        "word": entry.word,
-        "name": entry.name,
-        "also": entry.also,
-        "kind": entry.kind,
-        "sentence": entry.sentence,
-        "formula": entry.formula,
-        "source": entry.source,
-    })
+fn word_entry(entry: GlossaryEntry) -> GlossaryWord {
+    let GlossaryEntry { word, name, also, kind, sentence, formula, source } = entry;
+    GlossaryWord { word, name, also, kind, sentence, formula, source }
 }

@@ -2,6 +2,7 @@
 
 use super::complete;
 use super::console::Console;
+use super::documents::ImportDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::source::{Source, stdin_at_most_once};
@@ -12,7 +13,6 @@ use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::MAX_UNPACKED_BYTES;
 use lightbay_engines::{FileSource, Input, Product, import_sources, importers, preset, recognised};
-use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
@@ -85,18 +85,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         target.write(&imported.product.to_json()?, console)?;
     }
     if arguments.json {
-        let made = if to_file { Value::Null } else { imported.product.to_value()? };
+        let made = if to_file { None } else { Some(imported.product.to_value()?) };
         let (scenario, plan) = match imported.product {
-            Product::Scenario(_) => (made, Value::Null),
-            Product::Plan(_) => (Value::Null, made),
+            Product::Scenario(_) => (made, None),
+            Product::Plan(_) => (None, made),
         };
-        let document = json!({
-            "schema": "lightbay.import/1",
-            "summary": imported.summary,
-            "scenario": scenario,
-            "plan": plan,
-        });
-        console.write_json(&document)?;
+        console.write_document(&ImportDocument { summary: imported.summary, scenario, plan })?;
         return Ok(Exit::Done);
     }
     for line in &imported.lines {

@@ -2,12 +2,12 @@
 
 use super::config::Config;
 use super::console::Console;
+use super::documents::{KeysDocument, KeysEntry};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table::TextTable;
 use crate::app::table::{ActionInfo, TableGroup, TablePlace, all};
 use clap::Args;
-use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 
@@ -28,22 +28,15 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         console.say(&format!("{}: {problem}", problems.source));
     }
     if arguments.json {
-        let actions: Vec<_> = all()
-            .iter()
-            .enumerate()
-            .map(|(index, action)| {
-                json!({
-                    "name": action.name,
-                    "keys": keymap.keys(index),
-                    "default": action.keys,
-                    "group": action.group.title(),
-                    "place": place(action),
-                    "help": keymap.in_words(action.help),
-                })
-            })
-            .collect();
-        let document = json!({ "schema": "lightbay.keys/1", "actions": actions });
-        console.write_json(&document)?;
+        let entry = |(index, action): (usize, &ActionInfo)| KeysEntry {
+            name: action.name,
+            keys: keymap.keys(index).to_vec(),
+            default: action.keys,
+            group: action.group.title(),
+            place: place(action),
+            help: keymap.in_words(action.help).into_owned(),
+        };
+        console.write_document(&KeysDocument { actions: all().iter().enumerate().map(entry).collect() })?;
         return Ok(Exit::Done);
     }
     let groups: BTreeSet<TableGroup> = all().iter().map(|action| action.group).collect();

@@ -2,6 +2,7 @@
 
 use super::complete;
 use super::console::Console;
+use super::documents::{MethodsDocument, MethodsKind, NewFromPlans, ObjectiveEntry};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table::TextTable;
@@ -15,7 +16,6 @@ use lightbay_engines::{
     FormatInfo, KindInfo, SubjectSort, conversion, exporters, importers, kinds, knobs, method, methods,
     name_param, unknown_method,
 };
-use serde_json::{Value, json};
 use std::io::Write as _;
 
 /// Arguments of `methods`.
@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         _ => None,
     };
     if arguments.json {
-        console.write_json(&document(&kinds, chosen.as_ref()))?;
+        console.write_document(&document(&kinds, chosen.as_ref()))?;
         return Ok(Exit::Done);
     }
     if arguments.formats {
@@ -235,28 +235,21 @@ fn scenario_params(kind: &str) -> Vec<ParamInfo> {
     params
 }
 
-fn document(kinds: &[KindInfo], chosen: Option<&MethodInfo>) -> Value {
-    let kinds: Vec<Value> = kinds
-        .iter()
-        .map(|kind| {
-            json!({
-                "name": kind.name,
-                "help": kind.help,
-                "objective": { "name": kind.objective.name, "sense": kind.objective.sense },
-                "default_method": kind.default_method,
-                "scenario_knobs": scenario_params(kind.name),
-                "new_from_plans": conversion(kind.name).map(|conversion| {
-                    json!({ "plans": conversion.plans, "own": conversion.own })
-                }),
-                "methods": chosen.map_or_else(|| methods(kind.name), |method| vec![method.clone()]),
-                "exporters": exporters(kind.name),
-            })
-        })
-        .collect();
-    json!({
-        "schema": "lightbay.methods/1",
-        "kinds": kinds,
-        "common_params": common_params(),
-        "importers": importers(),
-    })
+fn document(kinds: &[KindInfo], chosen: Option<&MethodInfo>) -> MethodsDocument {
+    let entry = |kind: &KindInfo| MethodsKind {
+        name: kind.name,
+        help: kind.help,
+        objective: ObjectiveEntry { name: kind.objective.name, sense: kind.objective.sense },
+        default_method: kind.default_method,
+        scenario_knobs: scenario_params(kind.name),
+        new_from_plans: conversion(kind.name)
+            .map(|conversion| NewFromPlans { plans: conversion.plans, own: conversion.own }),
+        methods: chosen.map_or_else(|| methods(kind.name), |method| vec![method.clone()]),
+        exporters: exporters(kind.name),
+    };
+    MethodsDocument {
+        kinds: kinds.iter().map(entry).collect(),
+        common_params: common_params(),
+        importers: importers(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::complete;
 use super::console::Console;
+use super::documents::ShowDocument;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
@@ -107,10 +108,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             Vec::new()
         }
         (None, true) => {
-            let mut document = document(&shown)?;
             let (value, failed) = sections.json();
-            document[shown.scenario.kind()] = value;
-            console.write_json(&document)?;
+            console.write_document(&document(&shown, value)?)?;
             failed
         }
         (None, false) => {
@@ -323,19 +322,20 @@ fn flat(value: &ParamValue) -> Result<Value, Failure> {
     })
 }
 
-fn document(shown: &Shown) -> Result<Value, Failure> {
-    Ok(serde_json::json!({
-        "schema": "lightbay.show/2",
-        "what": if shown.header.is_some() { "plan" } else { "scenario" },
-        "kind": shown.scenario.kind(),
-        "name": shown.scenario.name(),
-        "scenario_sha256": shown.scenario.sha256()?,
-        "provenance": shown.scenario.provenance(),
-        "plan": shown.header,
-        "violations": shown.violations,
-        "claimed": shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default(),
-        "bound_trust": shown.header.as_ref().map(|_| shown.bound),
-        "verified_bound": shown.verified,
-        "bounds": shown.standing.as_ref().map(Standing::bounds),
-    }))
+fn document(shown: &Shown, sections: Value) -> Result<ShowDocument, Failure> {
+    let scenario = &shown.scenario;
+    Ok(ShowDocument {
+        what: if shown.header.is_some() { "plan" } else { "scenario" },
+        kind: scenario.kind(),
+        name: scenario.name().to_owned(),
+        scenario_sha256: scenario.sha256()?,
+        provenance: scenario.provenance().cloned(),
+        plan: shown.header.clone(),
+        violations: shown.violations,
+        claimed: shown.plan.iter().flat_map(AnyPlan::claimed).map(str::to_owned).collect(),
+        bound_trust: shown.header.as_ref().map(|_| shown.bound),
+        verified_bound: shown.verified.clone(),
+        bounds: shown.standing.as_ref().map(|standing| standing.bounds().to_vec()),
+        sections: Map::from_iter([(scenario.kind().to_owned(), sections)]),
+    })
 }

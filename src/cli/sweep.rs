@@ -3,6 +3,7 @@
 
 use super::complete;
 use super::console::Console;
+use super::documents::{ObjectiveEntry, SweepAxis, SweepDocument};
 use super::exit::{self, Exit, Signal};
 use super::failure::Failure;
 use super::inbox::Inbox;
@@ -20,10 +21,9 @@ use lightbay_core::context::Stop;
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{counted, printable};
-use lightbay_engines::sweep::{Shard, Sweep, SweepRow, Walked, Walker};
+use lightbay_engines::sweep::{Axis, Shard, Sweep, SweepRow, Walked, Walker};
 use request::PreparedSweep;
 use script::BatchSystem;
-use serde_json::{Value, json};
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -36,9 +36,6 @@ mod progress;
 mod request;
 mod script;
 mod table;
-
-/// The schema name of the object that `--json` prints.
-const SCHEMA: &str = "lightbay.sweep/1";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -292,7 +289,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         plans.finish();
     }
     if arguments.json {
-        console.write_json(&document(&sweep, shard, found.len(), through, &rows))?;
+        console.write_document(&document(&sweep, shard, found.len(), through, &rows))?;
     }
     let all = found.len() + todo.len();
     if let Some(signal) = signal.filter(|_| !through) {
@@ -320,26 +317,25 @@ fn exit_of(ends: impl Iterator<Item = (EndStatus, bool)>) -> (Exit, usize) {
     (worst, failed.len())
 }
 
-fn document(sweep: &Sweep, shard: Shard, found: usize, through: bool, rows: &[SweepRow]) -> Value {
-    let axes: Vec<Value> = sweep
-        .axes()
-        .iter()
-        .map(|axis| json!({ "name": axis.label(), "unit": axis.info.unit, "values": axis.values }))
-        .collect();
-    json!({
-        "schema": SCHEMA,
-        "kind": sweep.kind().name,
-        "sweep": sweep.id(),
-        "objective": { "name": sweep.objective().name, "sense": sweep.objective().sense },
-        "scenarios": sweep.scenario_names().collect::<Vec<_>>(),
-        "axes": axes,
-        "methods": sweep.method_names().collect::<Vec<_>>(),
-        "cells": sweep.len(),
-        "shard": shard.to_string(),
-        "found": found,
-        "ended": if through { "through" } else { "stopped" },
-        "rows": rows.iter().map(|row| row.to_value(sweep)).collect::<Vec<_>>(),
-    })
+fn document(sweep: &Sweep, shard: Shard, found: usize, through: bool, rows: &[SweepRow]) -> SweepDocument {
+    let axis = |axis: &Axis| SweepAxis {
+        name: axis.label().to_string(),
+        unit: axis.info.unit.to_string(),
+        values: axis.values.clone(),
+    };
+    SweepDocument {
+        kind: sweep.kind().name,
+        sweep: sweep.id(),
+        objective: ObjectiveEntry { name: sweep.objective().name, sense: sweep.objective().sense },
+        scenarios: sweep.scenario_names().map(str::to_owned).collect(),
+        axes: sweep.axes().iter().map(axis).collect(),
+        methods: sweep.method_names().map(str::to_owned).collect(),
+        cells: sweep.len(),
+        shard: shard.to_string(),
+        found,
+        ended: if through { "through" } else { "stopped" },
+        rows: rows.iter().map(|row| row.to_value(sweep)).collect(),
+    }
 }
 
 #[cfg(test)]

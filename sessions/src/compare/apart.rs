@@ -3,6 +3,7 @@
 
 use super::{ComparedPlan, Scope, SettingDifference};
 use lightbay_core::param::ParamValue;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -27,7 +28,7 @@ impl Apart {
 }
 
 /// A plan that is listed and not ranked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NotRanked {
     /// Name of the plan.
     pub label: String,

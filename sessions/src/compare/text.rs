@@ -1,30 +1,11 @@
-//! A comparison as JSON, Markdown and CSV.
+//! A comparison as Markdown and CSV.
 
 use super::{CompareTable, Figure, MetricChange, SettingDifference, Verdict};
 use lightbay_core::cells;
-use lightbay_core::json::{self, WriteError};
 use lightbay_core::param::ParamValue;
-use serde::Serialize;
 use std::fmt::Write as _;
 
-/// The schema name of a comparison written as JSON.
-pub const SCHEMA: &str = "lightbay.compare/1";
-
 impl CompareTable {
-    /// Returns the comparison as one JSON object.
-    ///
-    /// # Errors
-    /// [`WriteError`] for numbers that are not finite.
-    pub fn to_json(&self) -> Result<Vec<u8>, WriteError> {
-        #[derive(Serialize)]
-        struct Whole<'t> {
-            schema: &'static str,
-            #[serde(flatten)]
-            table: &'t CompareTable,
-        }
-        json::to_pretty(&Whole { schema: SCHEMA, table: self })
-    }
-
     /// Returns two Markdown tables: the differences, and the figures.
     pub fn to_markdown(&self) -> String {
         let mut out = String::new();
