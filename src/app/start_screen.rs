@@ -27,6 +27,8 @@ pub struct StartScreen {
     pub opening: Option<String>,
     /// Problems of the last failed opening, one line each.
     pub problems: Vec<String>,
+    /// `true` on a small screen: only one example of each kind is listed.
+    pub is_short: bool,
 }
 
 /// A row of the examples on the start screen.
@@ -34,7 +36,7 @@ pub struct StartScreen {
 pub enum Example {
     /// An example: index into [`StartScreen::presets`].
     Preset(usize),
-    /// A note that this number of further examples of the same kind is not listed.
+    /// A note that this number of further examples is not listed: of the same kind, or on a small screen of all kinds.
     More(usize),
 }
 
@@ -48,14 +50,19 @@ impl StartScreen {
         let mut examples = Vec::new();
         let mut first = 0;
         let kinds = || self.presets.chunk_by(|a, b| a.kind == b.kind);
-        let most = Self::EXAMPLES / kinds().count().max(1);
+        let most = if self.is_short { 1 } else { Self::EXAMPLES / kinds().count().max(1) };
+        let mut more = 0;
         for kind in kinds() {
             let shown = kind.len().min(most);
             examples.extend((first..first + shown).map(Example::Preset));
-            if kind.len() > shown {
-                examples.push(Example::More(kind.len() - shown));
+            more += kind.len() - shown;
+            if more > 0 && !self.is_short {
+                examples.push(Example::More(std::mem::take(&mut more)));
             }
             first += kind.len();
+        }
+        if more > 0 {
+            examples.push(Example::More(more));
         }
         examples
     }

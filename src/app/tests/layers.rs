@@ -6,6 +6,7 @@ use crate::app::action::{Action, Command, Fact, Mouse, MouseKind};
 use crate::app::drawn::{Drawn, Hit, PaneDrawn};
 use crate::app::effect::{Effect, Source};
 use crate::app::layer::{Layer, LayerKind};
+use crate::app::palette;
 use crate::app::pane::PaneId;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -186,4 +187,16 @@ fn the_palette_finds_panes_and_parameters_by_their_names() {
     bench.keys("Enter");
     let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("the palette") };
     assert_eq!(list.field.text(), "set bandwidth_gbps=");
+}
+
+#[test]
+fn the_help_lists_the_keys_of_pop_ups_too() {
+    let mut bench = Bench::open();
+    let names: Vec<String> = palette::help(&bench.app, "").into_iter().map(|line| line.text).collect();
+    for info in crate::app::table::all() {
+        assert!(names.iter().any(|name| name == info.name), "{} is not in the help", info.name);
+    }
+    bench.keys("?").text("only_differences").keys("Enter");
+    assert_eq!(bench.last_message(), "this key works in pop-ups");
+    assert!(bench.app.layers.is_empty());
 }

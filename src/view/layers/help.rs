@@ -1,5 +1,6 @@
 //! Help: the concepts, the panes, and all keys of the focused pane or layer, from the action table.
 
+use super::read::wrapped;
 use super::{Layers, field, line, popup, top};
 use crate::app::drawn::Drawn;
 use crate::app::layer::{Filtered, LayerKind};
@@ -8,10 +9,19 @@ use crate::app::pane::PaneInfo;
 use crate::app::possible::Possible;
 use crate::app::state::App;
 use crate::app::table;
-use lightbay_widgets::{Column, Cut, ListItem, Piece, Sentence, Table, TableRow, Tone};
+use lightbay_core::problem::counted;
+use lightbay_widgets::{Column, Cut, ListItem, Piece, RowKind, Sentence, Table, TableRow, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
+
+/// Columns of a row of the help: blank columns at both sides, width from which the keys have more room, blank columns
+/// between two texts, columns for the names of actions, minimum for explanations.
+const MARGINS: u16 = 3;
+const WIDE: u16 = 90;
+const GAP: u16 = 2;
+const NAMES: u16 = 18;
+const LEAST_TEXT: u16 = 30;
 
 /// Purpose of the program, for new users.
 const IDEA: [&str; 4] = [
@@ -24,13 +34,13 @@ const IDEA: [&str; 4] = [
 impl Layers {
     pub(super) fn help(&mut self, app: &App, list: &Filtered, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
         let lines = palette::help(app, list.field.text());
-        let count = [Piece::answer(format!("{} keys", lines.len()))];
+        let count = [Piece::answer(counted(lines.len() as u64, "action", "actions"))];
         let inner = popup(app, "Help", &count, (104, area.height.min(44)), area, buf);
         let (input, body) = top(inner, 2);
         field(app, &list.field, "/", "type to filter by key or word", input, buf);
         let below = app.layers.iter().any(|layer| !matches!(layer.kind(), LayerKind::Help));
         let intro = list.field.text().trim().is_empty() && !below;
-        self.fill_help(app, &lines, intro);
+        self.fill_help(app, &lines, intro, body.width);
         let at = |wanted: usize| self.rows.iter().position(|row| row.id as usize == wanted && !is_fixed(row));
         let height = usize::from(body.height);
         let selected = list.selected.min(lines.len().saturating_sub(1));
@@ -57,21 +67,59 @@ impl Layers {
         out.layer_rows = lines.len();
     }
 
-    fn fill_help(&mut self, app: &App, lines: &[Line], intro: bool) {
-        let keys = lines.iter().map(|line| line.keys.chars().count()).max().unwrap_or(0).clamp(8, 16) as u16;
+    /// Makes the rows; explanations that do not fit continue in rows below.
+    fn fill_help(&mut self, app: &App, lines: &[Line], intro: bool, width: u16) {
+        let most = if width < WIDE { 10 } else { 16 };
+        let keys =
+            lines.iter().map(|line| line.keys.chars().count()).max().unwrap_or(0).clamp(8, most) as u16;
         self.columns.clear();
         self.columns.push(Column::left("", keys).cut(Cut::End));
-        self.columns.push(Column::left("", 30).cut(Cut::End).grow());
-        self.columns.push(Column::left("", 18).priority(1));
+        self.columns.push(Column::left("", LEAST_TEXT).cut(Cut::End).grow());
+        self.columns.push(Column::left("", NAMES).priority(1));
         self.rows.clear();
+        let theme = &app.look.theme;
+        let rest = width.saturating_sub(MARGINS + keys + GAP);
+        let room = match rest.checked_sub(GAP + NAMES) {
+            Some(room) if room >= LEAST_TEXT => room,
+            _ => rest,
+        };
+        let mut add = |mut row: TableRow| {
+            let cells = std::mem::take(&mut row.cells);
+            let heading = row.kind == RowKind::Heading;
+            let parts: Vec<Vec<Piece>> = cells
+                .into_iter()
+                .zip([keys, room, NAMES])
+                .map(|(cell, width)| {
+                    if heading {
+                        return vec![cell];
+                    }
+                    let lines = wrapped(&cell.text, width, theme);
+                    lines.iter().map(|line| Piece::new(line.trim_end().to_owned(), cell.tone)).collect()
+                })
+                .collect();
+            let height = parts.iter().map(Vec::len).max().unwrap_or(0).max(1);
+            let line = |at: usize| -> Vec<Piece> {
+                parts.iter().map(|part| part.get(at).cloned().unwrap_or_else(|| Piece::text(""))).collect()
+            };
+            row.cells = line(0);
+            self.rows.push(row);
+            self.rows.extend((1..height).map(|at| TableRow::fixed(line(at))));
+        };
         if intro {
-            self.rows.extend(IDEA.iter().map(|words| heading(&app.keymap.in_words(words), Tone::Text)));
-            self.rows.push(TableRow::gap());
+            for words in IDEA {
+                let words = app.keymap.in_words(words);
+                for line in wrapped(&words, width.saturating_sub(1), theme) {
+                    add(heading(line.trim_end(), Tone::Text));
+                }
+            }
+            add(TableRow::gap());
             let panes = app.kind_panes();
             if !panes.is_empty() {
-                self.rows.push(heading(" Panes and the questions that they answer", Tone::Muted));
-                self.rows.extend(panes.iter().map(pane));
-                self.rows.push(TableRow::gap());
+                add(heading(" Panes and the questions that they answer", Tone::Muted));
+                for info in panes {
+                    add(pane(info));
+                }
+                add(TableRow::gap());
             }
         }
         let mut last = "";
@@ -79,15 +127,15 @@ impl Layers {
             let group = table::all()[line.action].group.title();
             if group != last {
                 if !last.is_empty() {
-                    self.rows.push(TableRow::gap());
+                    add(TableRow::gap());
                 }
-                self.rows.push(heading(&format!(" {group}"), Tone::Muted));
+                add(heading(&format!(" {group}"), Tone::Muted));
                 last = group;
             }
             let possible = line.possible == Possible::Yes;
             let tone = if possible { Tone::Text } else { Tone::Muted };
             let keys = if line.keys.is_empty() { ":" } else { &line.keys };
-            self.rows.push(TableRow::item(
+            add(TableRow::item(
                 index as u32,
                 vec![
                     Piece::new(keys.to_owned(), if possible { Tone::Answer } else { Tone::Muted }),
@@ -150,5 +198,5 @@ fn pane(info: &PaneInfo) -> TableRow {
 }
 
 fn is_fixed(row: &TableRow) -> bool {
-    row.kind != lightbay_widgets::RowKind::Item
+    row.kind != RowKind::Item
 }

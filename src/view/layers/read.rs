@@ -98,7 +98,7 @@ pub fn text(app: &App, view: &TextView, area: Rect, buf: &mut Buffer, out: &mut 
 
 /// Breaks a line at blanks into rows of at most `width` columns; a word that is longer than a row is broken too, so that
 /// paths are shown in full.
-fn wrapped(line: &str, width: u16, theme: &lightbay_widgets::Theme) -> Vec<String> {
+pub(super) fn wrapped(line: &str, width: u16, theme: &lightbay_widgets::Theme) -> Vec<String> {
     let glyphs = theme.glyphs;
     let mut rows = vec![String::new()];
     let mut at = 0;

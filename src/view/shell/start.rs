@@ -9,13 +9,27 @@ use crate::view::figures::{Room, in_unit, with_unit};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 use lightbay_engines::{figure, metrics};
-use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, scroll, text};
+use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, number, scroll, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
 /// Width of the block if there is room.
 const WIDTH: u16 = 108;
+
+/// First column and width of the second text of a row, and first column of the third.
+const SECOND: (i32, i32) = (16, 21);
+const THIRD: i32 = SECOND.0 + SECOND.1 + 1;
+
+/// Number of columns below which an explanation is cut, because it would take too many rows.
+const LEAST_THIRD: i32 = 20;
+
+/// What the program does, longest first.
+const PURPOSE: [&str; 3] = [
+    "plans optical circuits for AI clusters, verifies each plan and explains it",
+    "plans optical circuits for AI clusters and verifies each plan",
+    "plans optical circuits for AI clusters",
+];
 
 /// One row of the screen.
 #[derive(Debug)]
@@ -33,6 +47,8 @@ enum StartRow {
     /// Three columns of text, and which of the columns contains the name. The first column is blank in a row that
     /// repeats the first column of the row above.
     Three([String; 3], Name),
+    /// The rest of the third column of the row above.
+    Rest(String),
     /// A text made of pieces.
     Words(Vec<Piece>),
     /// An error message.
@@ -62,7 +78,7 @@ impl StartList {
         // A third of the spare rows, at most 6, stays blank above the block.
         let spare = height.saturating_sub(self.rows.len());
         let top = (spare / 3).min(6) as u16;
-        let selected = app.pane(PaneId::Start).selected.unwrap_or(0);
+        let selected = app.start_selected();
         let last = self.rows.iter().rev().find_map(|(_, id)| *id);
         // After the last item there are rows without items, which are visible together with it.
         let at = match last {
@@ -123,7 +139,10 @@ impl StartList {
             next += 1;
             Some(next - 1)
         };
-        rows.extend([(StartRow::Brand, None), (StartRow::Gap, None)]);
+        rows.push((StartRow::Brand, None));
+        if !start.is_short {
+            rows.push((StartRow::Gap, None));
+        }
         if let Some(source) = &start.opening {
             rows.push((StartRow::Words(vec![Piece::answer("opening "), Piece::text(source.clone())]), None));
             rows.push((StartRow::Gap, None));
@@ -154,7 +173,63 @@ impl StartList {
         rows.push((StartRow::Gap, None));
         rows.push((StartRow::Title("This terminal", String::new()), None));
         terminal(app, rows, width);
+        let room = i32::from(width) - THIRD - 1;
+        if start.is_short {
+            for (row, _) in rows.iter_mut() {
+                shorten(row, room);
+            }
+        }
+        wrap(rows, room);
     }
+}
+
+/// Ends an explanation that does not fit after the longest part of it that does, if it has parts.
+fn shorten(row: &mut StartRow, room: i32) {
+    let StartRow::Three([_, _, third], _) = row else { return };
+    if third.chars().count() as i32 <= room {
+        return;
+    }
+    let mut ends = third.rmatch_indices([',', ':', ';']).map(|(at, _)| at);
+    if let Some(end) = ends.find(|end| third[..*end].chars().count() as i32 <= room) {
+        third.truncate(end);
+    }
+}
+
+/// Continues the explanations that do not fit in the rows below them.
+fn wrap(rows: &mut Vec<(StartRow, Option<ItemId>)>, room: i32) {
+    let wraps = |row: &StartRow| matches!(row, StartRow::Three([_, _, third], _) if third.chars().count() as i32 > room);
+    if room < LEAST_THIRD || !rows.iter().any(|(row, _)| wraps(row)) {
+        return;
+    }
+    let all = std::mem::take(rows);
+    for (mut row, id) in all {
+        let mut rest = Vec::new();
+        if let StartRow::Three([_, _, third], _) = &mut row {
+            let mut lines = broken(third, room as usize).into_iter();
+            *third = lines.next().unwrap_or_default();
+            rest.extend(lines);
+        }
+        rows.push((row, id));
+        rows.extend(rest.into_iter().map(|text| (StartRow::Rest(text), None)));
+    }
+}
+
+/// Breaks a text at blanks into lines of at most `width` characters; only longer words make longer lines.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && last + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 fn examples(
@@ -244,13 +319,15 @@ struct SessionColumns {
     status: Option<i32>,
     /// Last column of the value of the objective.
     value: i32,
+    /// Last column of the gap.
+    gap: Option<i32>,
     /// Last column of the figure that [`spoken`] returns.
-    spoken: i32,
+    spoken: Option<i32>,
 }
 
 impl SessionColumns {
-    /// Number of columns that a row needs in addition to name, kind, method and status.
-    const FIXED: i32 = 42;
+    /// Number of columns that a row needs in addition to the name and the parts that may be omitted.
+    const FIXED: i32 = 32;
 
     fn of(width: i32) -> Self {
         let mut room = width - Self::FIXED - 14;
@@ -259,7 +336,7 @@ impl SessionColumns {
             room -= if fits { columns } else { 0 };
             fits
         };
-        let (method, status, kind) = (take(16), take(15), take(14));
+        let (status, gap, spoken, method, kind) = (take(14), take(8), take(8), take(15), take(13));
         let name = 14 + room.clamp(0, 10);
         let mut x = 3 + name + 2;
         let mut at = |shown: bool, columns: i32| {
@@ -267,10 +344,15 @@ impl SessionColumns {
             x += if shown { columns } else { 0 };
             here
         };
-        let (kind, method) = (at(kind, 14), at(method, 15));
+        let (kind, method) = (at(kind, 13), at(method, 15));
         let value = x + 14;
-        let spoken = value + 8;
-        Self { name, kind, method, status: status.then_some(spoken + 3), value, spoken }
+        let mut last = value;
+        let mut right = |shown: bool, columns: i32| {
+            last += if shown { columns } else { 0 };
+            shown.then_some(last)
+        };
+        let (gap, spoken) = (right(gap, 8), right(spoken, 8));
+        Self { name, kind, method, status: status.then_some(last + 3), value, gap, spoken }
     }
 }
 
@@ -292,8 +374,10 @@ impl StartRow {
             Self::Gap | Self::Title(..) => {}
             Self::Brand => {
                 let used = pen.text(1, 0, "lightbay", style(Tone::Answer));
-                let words = "plans optical circuits for AI clusters, verifies each plan and explains it";
-                pen.cut(used + 3, 0, width - used - 3, words, Cut::End, style(Tone::Muted));
+                let room = width - used - 3;
+                let fits = PURPOSE.iter().find(|words| words.len() as i32 <= room);
+                let words = fits.or(PURPOSE.last()).copied().unwrap_or_default();
+                pen.cut(used + 3, 0, room, words, Cut::End, style(Tone::Muted));
             }
             Self::Heads => {
                 let columns = SessionColumns::of(width);
@@ -306,7 +390,12 @@ impl StartRow {
                     }
                 }
                 pen.right(columns.value, 0, "best", muted);
-                pen.right(columns.spoken, 0, &spoken_head(app), muted);
+                if let Some(x) = columns.gap {
+                    pen.right(x, 0, "gap", muted);
+                }
+                if let Some(x) = columns.spoken {
+                    pen.right(x, 0, &spoken_head(app), muted);
+                }
             }
             Self::Recent(index) => {
                 if let Some(recent) = app.start.recent.as_ref().and_then(|all| all.get(*index)) {
@@ -321,13 +410,15 @@ impl StartRow {
                 let middle = if *name == Name::First { Tone::Text } else { Tone::Muted };
                 let first_style =
                     if *name == Name::First { theme.style(Tone::Answer) } else { style(Tone::Muted) };
-                // If columns are few, the explanations are omitted first.
-                let (from, room) = if width >= 60 { (16, 20) } else { (15, 20) };
+                let (from, room) = SECOND;
                 pen.cut(3, 0, from - 4, first, Cut::End, first_style);
                 let second_style = if *name == Name::Second { bold(Name::Second) } else { style(middle) };
                 pen.cut(from, 0, room, second, Cut::Middle, second_style);
-                let from = from + room + 1;
-                pen.cut(from, 0, width - from - 1, third, Cut::End, style(Tone::Muted));
+                // If columns are few, the explanations are omitted first.
+                pen.cut(THIRD, 0, width - THIRD - 1, third, Cut::End, style(Tone::Muted));
+            }
+            Self::Rest(text) => {
+                pen.cut(THIRD, 0, width - THIRD - 1, text, Cut::End, style(Tone::Muted));
             }
             Self::Words(pieces) => {
                 pen.pieces(3, 0, width - 3, pieces);
@@ -372,16 +463,71 @@ fn draw_recent(pen: &mut Pen<'_>, recent: &Recent, chosen: bool) {
         let unit = figure(&recent.kind, name).map_or(Unit::NUMBER, |figure| figure.unit);
         pen.right(columns.value, 0, &with_unit(*value, unit, Room::Long), theme.style(Tone::Text));
     }
-    if let Some((info, value)) = spoken(recent) {
-        pen.right(columns.spoken, 0, &in_unit(value, info.unit, Room::Long), theme.ink(Tone::Text, chosen));
+    if let Some(x) = columns.gap {
+        let gap = recent.gap.map_or_else(|| number::UNKNOWN.to_owned(), lightbay_core::quantity::gap);
+        pen.right(x, 0, &gap, theme.style(Tone::Text));
+    }
+    if let (Some(x), Some((info, value))) = (columns.spoken, spoken(recent)) {
+        pen.right(x, 0, &in_unit(value, info.unit, Room::Long), theme.ink(Tone::Text, chosen));
     }
     if let Some(x) = columns.status {
         let tone = if recent.status == "optimal" { Tone::Good } else { Tone::Text };
-        pen.cut(x, 0, 12, &recent.status.replace('_', " "), Cut::End, theme.style(tone));
+        pen.cut(x, 0, 11, &recent.status.replace('_', " "), Cut::End, theme.style(tone));
     }
-    let from = columns.status.map_or(columns.spoken, |x| x + 12);
+    let last = columns.spoken.or(columns.gap).unwrap_or(columns.value);
+    let from = columns.status.map_or(last, |x| x + 11);
     let age = i32::from(text::width(&recent.age, pen.glyphs()));
     if from + 1 + age < width {
         pen.right(width - 1, 0, &recent.age, theme.style(Tone::Muted));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explanations_continue_in_the_next_row() {
+        let row = |text: &str| {
+            (StartRow::Three([String::new(), String::new(), text.to_owned()], Name::First), Some(4))
+        };
+        let mut rows = vec![row("one two three"), row("short")];
+        wrap(&mut rows, 20);
+        assert_eq!(rows.len(), 2, "everything fits");
+        let mut rows = vec![row("a first part and a second part"), row("short")];
+        wrap(&mut rows, 20);
+        let texts: Vec<(&str, Option<ItemId>)> = rows
+            .iter()
+            .map(|(row, id)| match row {
+                StartRow::Three([_, _, text], _) | StartRow::Rest(text) => (text.as_str(), *id),
+                _ => ("", *id),
+            })
+            .collect();
+        let expected = [("a first part and a", Some(4)), ("second part", None), ("short", Some(4))];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn a_small_screen_shows_the_first_parts_of_explanations() {
+        let shortened = |text: &str| {
+            let mut row = StartRow::Three([String::new(), String::new(), text.to_owned()], Name::First);
+            shorten(&mut row, 12);
+            match row {
+                StartRow::Three([_, _, text], _) => text,
+                _ => String::new(),
+            }
+        };
+        assert_eq!(shortened("one, two: three, four"), "one, two");
+        assert_eq!(shortened("one, two"), "one, two");
+        assert_eq!(shortened("a text without parts"), "a text without parts");
+    }
+
+    #[test]
+    fn status_gap_and_age_of_a_session_are_there_at_80_columns() {
+        let columns = SessionColumns::of(76);
+        assert!(columns.status.is_some() && columns.gap.is_some());
+        assert!(columns.status.is_some_and(|x| x + 11 + 1 + 11 < 76), "an age such as 'today 23:40' fits");
+        let wide = SessionColumns::of(104);
+        assert!(wide.kind.is_some() && wide.method.is_some() && wide.spoken.is_some());
     }
 }

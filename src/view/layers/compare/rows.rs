@@ -7,7 +7,7 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::report::Unit;
 use lightbay_engines::figure_label;
 use lightbay_sessions::compare::{CompareTable as Sheet, Figure, Scope, Verdict};
-use lightbay_widgets::{Piece, TableRow, Tone, number};
+use lightbay_widgets::{Piece, RowKind, TableRow, Tone, number};
 
 /// Returns the figures in reading order: outcomes first, then bounds, inputs and effort; within each group in the order
 /// in which the kind declares them.
@@ -93,7 +93,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure], differing: bool) -> Vec<TableRow
                 count(own[1]),
             ]));
         }
-        if !any {
+        if !any && !differing {
             let name = match scope {
                 Scope::Plan => " method, status, seed",
                 Scope::Parameter => " parameters",
@@ -116,12 +116,39 @@ pub fn table(sheet: &Sheet, figures: &[Figure], differing: bool) -> Vec<TableRow
         );
     }
     let proof = |index: usize| sheet.proofs.get(index).map_or("", |proof| proof.word);
-    rows.push(TableRow::fixed(vec![
-        Piece::text(" bound is"),
-        Piece::answer(proof(1)),
-        Piece::muted(proof(0)),
-    ]));
+    if !differing || proof(0) != proof(1) {
+        rows.push(TableRow::fixed(vec![
+            Piece::text(" bound is"),
+            Piece::answer(proof(1)),
+            Piece::muted(proof(0)),
+        ]));
+    }
+    if differing {
+        without_empty_parts(&mut rows);
+    }
     rows
+}
+
+/// Removes headings without rows, and says so if nothing is left.
+pub fn without_empty_parts(rows: &mut Vec<TableRow>) {
+    let parts = rows.split(|row| row.kind == RowKind::Heading).skip(1);
+    let headings = rows.iter().filter(|row| row.kind == RowKind::Heading);
+    let filled = headings.zip(parts).filter_map(|(heading, part)| {
+        let part: Vec<TableRow> = part.iter().filter(|row| !row.cells.is_empty()).cloned().collect();
+        (!part.is_empty()).then(|| (heading.clone(), part))
+    });
+    let mut kept: Vec<TableRow> = Vec::new();
+    for (heading, part) in filled {
+        if !kept.is_empty() {
+            kept.push(TableRow::gap());
+        }
+        kept.push(heading);
+        kept.extend(part);
+    }
+    if kept.is_empty() {
+        kept.push(TableRow::fixed(vec![Piece::muted(" nothing differs")]));
+    }
+    *rows = kept;
 }
 
 /// Returns the label of a figure with the symbol of its unit, and the unit.

@@ -1,6 +1,6 @@
 //! Three or more plans side by side: what differs, then the figures with their change against the first plan.
 
-use super::rows::{figure_label_of, shown_in};
+use super::rows::{figure_label_of, shown_in, without_empty_parts};
 use crate::view::figures;
 use lightbay_core::metric::Role;
 use lightbay_core::param::ParamValue;
@@ -66,15 +66,20 @@ pub fn table(sheet: &Sheet, figures: &[Figure], plans: usize, differing: bool) -
         let wanted = of_part.filter(|figure| !differing || differs(figure, plans));
         rows.extend(wanted.map(|figure| row(&sheet.kind, figure, objective, plans)));
     }
+    let word = |at: usize| sheet.proofs.get(at).map_or("", |proof| proof.word);
     let mut cells = vec![Piece::text(" bound is")];
     for at in 0..plans {
-        let word = sheet.proofs.get(at).map_or("", |proof| proof.word);
-        cells.push(if at == 0 { Piece::muted(word) } else { Piece::answer(word) });
+        cells.push(if at == 0 { Piece::muted(word(at)) } else { Piece::answer(word(at)) });
         if at > 0 {
             cells.push(Piece::text(""));
         }
     }
-    rows.push(TableRow::fixed(cells));
+    if !differing || (1..plans).any(|at| word(at) != word(0)) {
+        rows.push(TableRow::fixed(cells));
+    }
+    if differing {
+        without_empty_parts(&mut rows);
+    }
     rows
 }
 
@@ -149,8 +154,21 @@ mod tests {
     fn equal_figures_are_left_out_on_request() {
         let figures = [figure([2.0, 2.0, 1.0]), figure([2.0, 2.0, 2.0])];
         let sheet = sheet(figures.to_vec());
-        let rows = |plans, differing| table(&sheet, &figures, plans, differing).len();
-        assert_eq!(rows(3, false), rows(3, true) + 1);
-        assert_eq!(rows(2, false), rows(2, true) + 2, "the first two plans are equal");
+        let texts = |plans, differing| -> Vec<String> {
+            let rows = table(&sheet, &figures, plans, differing).into_iter();
+            rows.filter_map(|row| Some(row.cells.first()?.text.trim().to_owned())).collect()
+        };
+        let all = [
+            "what differs",
+            "result",
+            "makespan s",
+            "makespan s",
+            "proof, inputs and effort: not judged",
+            "bound is",
+        ];
+        let own: Vec<String> = texts(3, false).into_iter().filter(|text| !text.is_empty()).collect();
+        assert_eq!(own, all);
+        assert_eq!(texts(3, true), ["result", "makespan s"]);
+        assert_eq!(texts(2, true), ["nothing differs"], "the first two plans are equal");
     }
 }
