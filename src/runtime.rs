@@ -24,13 +24,14 @@ pub mod listing;
 pub mod open;
 mod open_file;
 pub mod open_scenario;
+mod recordings;
 pub mod report;
 pub mod saved_plans;
 pub mod signals;
 pub mod terminal;
 pub mod trace;
 
-use crate::app::action::{Action, Fact};
+use crate::app::action::Fact;
 use crate::app::effect::Source;
 use crate::app::keymap::Keymap;
 use crate::app::pane::PaneTable;
@@ -39,7 +40,6 @@ use event_loop::Shell;
 pub use event_loop::View;
 use helpers::{Finished, Helpers};
 use lightbay_core::clock::{Clock, SystemClock};
-use lightbay_core::event::Severity;
 use lightbay_core::worker::Launcher;
 use lightbay_engines::{AnyPlan, AnyScenario};
 use lightbay_sessions::Places;
@@ -152,9 +152,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let remote = env("SSH_CONNECTION").is_some();
     let mut app = App::new(options, now);
     app.signs = opening.signs;
-    for warning in opening.warnings {
-        app.update(Action::Fact(Fact::Note(Severity::Warning, warning)), now);
-    }
+    app.warnings = opening.warnings;
     let mut shell = Shell {
         app,
         view,

@@ -5,6 +5,8 @@
 
 #[path = "terminal/crashing.rs"]
 mod crashing;
+#[path = "terminal/day.rs"]
+mod day;
 #[path = "terminal/leaving.rs"]
 mod leaving;
 #[path = "terminal/pointing.rs"]

@@ -89,6 +89,8 @@ pub enum Command {
     },
     /// Show a plan by number.
     ShowPlan(u64),
+    /// Show the plan that has this name.
+    ShowPlanNamed(String),
     /// Name the selected plan; `-` removes the name.
     NamePlan(String),
     /// Attach a note to the selected plan; `-` removes the note.
@@ -396,6 +398,8 @@ pub struct Recent {
     pub method: String,
     /// Name and value of the objective, if the session has a plan.
     pub objective: Option<(String, f64)>,
+    /// Relative gap of the session's best plan, if there is a bound.
+    pub gap: Option<f64>,
     /// Figures of the session's best plan.
     pub metrics: std::collections::BTreeMap<String, f64>,
     /// Status of the session's best plan, in words.
@@ -516,6 +520,15 @@ pub enum Fact {
     Saving(Saving),
     /// A message for the log.
     Note(Severity, String),
+    /// The file of a recording that is to start was looked at.
+    RecordingChecked {
+        /// Path of the file.
+        path: PathBuf,
+        /// `true` if the file exists.
+        exists: bool,
+        /// Reason that the file cannot be written; `None` if it can.
+        problem: Option<String>,
+    },
     /// A script of keys was read, or could not be read.
     Script {
         /// Name of the file.
@@ -527,8 +540,6 @@ pub enum Fact {
     Folder(Listing),
     /// The capabilities of the terminal became known.
     Terminal(Abilities),
-    /// Palette and glyphs are saved for the next start.
-    LookKept,
     /// The shell stopped the program and continues it now.
     Resumed,
     /// A termination signal, or the terminal was closed.

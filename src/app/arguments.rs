@@ -64,7 +64,7 @@ fn panes(app: &App) -> Vec<Offered> {
 }
 
 fn plans(app: &App) -> Vec<Offered> {
-    app.plans.rows().iter().map(|entry| offer(entry.number.to_string(), entry.method.clone())).collect()
+    app.plans.rows().iter().map(|entry| offer(entry.number.to_string(), app.plans.words(entry))).collect()
 }
 
 fn formats(app: &App) -> Vec<Offered> {
@@ -173,14 +173,13 @@ pub const PANE: Argument = Argument {
     command: |text| given(text, "the name of a pane", Command::FocusNamed),
 };
 
-/// Argument: the number of a plan.
+/// Argument: the number or the name of a plan.
 pub const PLAN: Argument = Argument {
-    name: "NUMBER",
+    name: "NUMBER|NAME",
     offered: plans,
     command: |text| {
-        text.parse()
-            .map(Command::ShowPlan)
-            .map_err(|_| format!("'{text}' is not the number of a plan; see the table of plans"))
+        let by_name = || given(text, "the number or the name of a plan", Command::ShowPlanNamed);
+        text.parse().map(Command::ShowPlan).or_else(|_| by_name())
     },
 };
 

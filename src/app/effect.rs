@@ -93,6 +93,8 @@ pub enum Effect {
     Copy(String),
     /// Copy the text in a rectangle of the screen to the user's clipboard.
     CopyArea(Rect),
+    /// Check whether keys can be recorded to a file.
+    CheckRecording(PathBuf),
     /// Read a script of keys.
     ReadScript(PathBuf),
     /// List the files of a folder, for the completion of a path.

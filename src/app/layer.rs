@@ -5,6 +5,7 @@ use crate::app::drawn::CellEditing;
 use crate::app::effect::ExportJob;
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanRef;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tui_input::Input;
 
@@ -166,6 +167,8 @@ pub enum Confirmed {
     Ask(&'static str),
     /// Execute a command, such as opening another file while a solve runs.
     Run(Command),
+    /// Record keys to an existing file.
+    Record(PathBuf),
 }
 
 /// A file to write.

@@ -1,11 +1,13 @@
 //! The palette: every action by name with its argument, found by fuzzy matching.
 
 use crate::app::action::Command;
+use crate::app::arguments::Offered;
 use crate::app::keymap::ActionIndex;
 use crate::app::layer::LayerKind;
 use crate::app::possible::Possible;
 use crate::app::state::App;
 use crate::app::table::{self, ActionInfo, Make, TablePlace};
+use lightbay_core::problem::counted;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
@@ -132,13 +134,15 @@ fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
     let prefix = action.len() as u32 + 1;
     // Compares words exactly, because fuzzy matching would find every query in some name.
     let needle = query.trim().to_lowercase();
-    let searched = |offered: &crate::app::arguments::Offered| match action {
-        "show_plan" => format!("plan {} {}", offered.value, offered.help),
-        _ => offered.value.clone(),
+    let searched = |offered: &Offered| match action {
+        "show_plan" => format!("plan {}", searched(action, offered)),
+        // Presets are named with this prefix on the command line.
+        "new" if needle.starts_with("preset:") => format!("preset:{}", offered.value),
+        _ => searched(action, offered),
     };
-    let named = |offered: &crate::app::arguments::Offered| searched(offered).to_lowercase().contains(&needle);
+    let named = |offered: &Offered| searched(offered).to_lowercase().contains(&needle);
     let values: Vec<_> = (make.offered)(app).into_iter().filter(named).take(MOST).collect();
-    let line = |(offered, matches): (crate::app::arguments::Offered, Vec<u32>)| Line {
+    let line = |(offered, matches): (Offered, Vec<u32>)| Line {
         action: index,
         text: format!("{action} {}", offered.value),
         help: offered.help,
@@ -147,12 +151,20 @@ fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
         matches: matches.into_iter().map(|place| place + prefix).collect(),
         complete: !offered.value.ends_with(['=', ' ', '/']),
     };
-    let in_value = action != "show_plan";
+    let in_value = action != "show_plan" && !needle.starts_with("preset:");
     let places = move |matches: Vec<u32>| if in_value { matches } else { Vec::new() };
     matching(query, values, searched)
         .into_iter()
         .map(|(offered, matches)| line((offered, places(matches))))
         .collect()
+}
+
+/// Returns the text in which values are searched: for plans, the number with method, name and note.
+fn searched(action: &str, offered: &Offered) -> String {
+    match action {
+        "show_plan" => format!("{} {}", offered.value, offered.help),
+        _ => offered.value.clone(),
+    }
 }
 
 fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> Vec<Line> {
@@ -175,20 +187,29 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
     let before = argument.rfind(' ').filter(|_| info.name == "set").map_or("", |blank| &argument[..=blank]);
     let offered: Vec<_> = offered
         .into_iter()
-        .map(|offered| crate::app::arguments::Offered {
-            value: format!("{before}{}", offered.value),
-            ..offered
-        })
+        .map(|offered| Offered { value: format!("{before}{}", offered.value), ..offered })
         .collect();
     let exact = offered.iter().any(|offered| offered.value == argument);
-    let mut lines: Vec<Line> = matching(argument, offered, |offered| offered.value.clone())
+    let length = |offered: &Offered| offered.value.chars().count() as u32;
+    let mut lines: Vec<Line> = matching(argument, offered, |offered| searched(info.name, offered))
         .into_iter()
-        .map(|(offered, matches)| line(&offered.value, offered.help, matches))
+        .map(|(offered, matches)| {
+            let matches = matches.into_iter().filter(|place| *place < length(&offered)).collect();
+            line(&offered.value, offered.help, matches)
+        })
         .collect();
+    // A folder that is typed without the slash is that folder.
+    let folder = format!("{} {argument}/", info.name);
+    if let Some(at) = lines.iter().position(|line| line.text == folder) {
+        lines[..=at].rotate_right(1);
+        return lines;
+    }
     // The typed text is a choice too, unless it is the beginning of an offered value.
     let own = argument.contains(['=', ' ', '/', '.', '[']) || lines.is_empty();
-    let begins_path = argument.ends_with('/') && !is_folder && !lines.is_empty();
-    if !argument.is_empty() && own && !exact && !begins_path {
+    if argument.ends_with('/') && !is_folder && !lines.is_empty() {
+        let count = counted(lines.len() as u64, "entry", "entries");
+        lines.insert(0, line(argument, format!("folder with {count}; choose one below"), Vec::new()));
+    } else if !argument.is_empty() && own && !exact {
         lines.insert(0, line(argument, info.help.to_owned(), Vec::new()));
     }
     // Without offered values, shows what the user must type.
@@ -239,7 +260,7 @@ pub fn help(app: &App, filter: &str) -> Vec<Line> {
     let below = app.layers.iter().rev().map(super::layer::Layer::kind).find(|kind| *kind != LayerKind::Help);
     let here = |info: &ActionInfo| match (info.place, below) {
         (TablePlace::Layers(kinds), Some(kind)) => kinds.contains(&kind),
-        (TablePlace::Layers(_), None) => false,
+        (TablePlace::Layers(_), None) => true,
         (TablePlace::Workbench, None) => app.work.is_some(),
         (TablePlace::Anywhere, None) => true,
         (_, Some(kind)) => kind.is_transparent(),
@@ -260,7 +281,10 @@ pub fn help(app: &App, filter: &str) -> Vec<Line> {
             text: info.name.to_owned(),
             help: info.help.to_owned(),
             keys: app.keymap.listed(action),
-            possible: (info.possible)(app),
+            possible: match (info.place, below) {
+                (TablePlace::Layers(_), None) => Possible::No("this key works in pop-ups"),
+                _ => (info.possible)(app),
+            },
             matches: Vec::new(),
             complete: true,
         })

@@ -207,6 +207,21 @@ impl PlanTable {
         given.filter(|name| !name.is_empty()).unwrap_or(&entry.method)
     }
 
+    /// Returns the method of a plan with the name and the note that the user gave it.
+    pub fn words(&self, entry: &PlanEntry) -> String {
+        let label = self.labels.get(&entry.number).cloned().unwrap_or_default();
+        let words = [entry.method.clone(), label.name, label.note];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the plan that the user gave this name, or the plan with this number.
+    pub fn named(&self, name: &str) -> Option<u64> {
+        let given =
+            self.labels.iter().find(|(number, label)| label.name == name && self.get(**number).is_some());
+        let number = || name.parse().ok().filter(|number| self.get(*number).is_some());
+        given.map(|(number, _)| *number).or_else(number)
+    }
+
     /// Returns the note on a plan; `None` if there is none.
     pub fn note(&self, number: u64) -> Option<&str> {
         self.labels.get(&number).map(|label| label.note.as_str()).filter(|note| !note.is_empty())

@@ -6,11 +6,14 @@
 //! type 800               characters as typed, up to the end of the line
 //! wait 1.5               seconds
 //! wait idle              until no run, sweep or opening is active
+//! mouse press 12 5       column and row from 0; also drag, release, right, up and down (the wheel)
 //! ```
 
+use crate::app::action::{Mouse, MouseKind};
 use crate::app::key::{Key, sequence};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Longest pause in a script; a recording shortens longer ones.
@@ -33,6 +36,26 @@ pub enum Step {
     Wait(Duration),
     /// Wait until no run, sweep or opening is active.
     Idle,
+    /// Use the mouse.
+    Mouse(Mouse),
+}
+
+/// Words for the mouse in a script.
+const MOUSE: [(&str, MouseKind); 6] = [
+    ("press", MouseKind::Press),
+    ("drag", MouseKind::Drag),
+    ("release", MouseKind::Release),
+    ("right", MouseKind::RightPress),
+    ("up", MouseKind::Wheel(-1)),
+    ("down", MouseKind::Wheel(1)),
+];
+
+/// Reads the words after `mouse`.
+fn mouse(text: &str) -> Option<Mouse> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let &[what, x, y] = words.as_slice() else { return None };
+    let (_, what) = MOUSE.into_iter().find(|(word, _)| *word == what)?;
+    Some(Mouse { what, x: x.parse().ok()?, y: y.parse().ok()? })
 }
 
 /// Reads a script.
@@ -49,6 +72,12 @@ pub fn parse(text: &str) -> Result<VecDeque<Step>, String> {
         }
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(words) = line.strip_prefix("mouse ") {
+            let problem =
+                || format!("line {number}: write for instance 'mouse press 12 5': column, then row");
+            steps.push_back(Step::Mouse(mouse(words).ok_or_else(problem)?));
             continue;
         }
         match line.strip_prefix("wait ").map(str::trim) {
@@ -72,8 +101,12 @@ pub fn parse(text: &str) -> Result<VecDeque<Step>, String> {
 /// A recording of keys in progress.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// Path of the file, as typed.
-    pub path: String,
+    /// Path of the file.
+    pub path: PathBuf,
+    /// `true` if an existing file may be replaced.
+    pub overwrite: bool,
+    /// `true` if the recording has ended, and its file is not written yet.
+    pub ended: bool,
     /// The steps so far; `true` marks a key that did not continue a sequence, pop-up or text.
     steps: Vec<(Step, bool)>,
     last: Instant,
@@ -81,22 +114,31 @@ pub struct Recording {
 
 impl Recording {
     /// Starts a recording.
-    pub const fn start(path: String, now: Instant) -> Self {
-        Self { path, steps: Vec::new(), last: now }
+    pub const fn start(path: PathBuf, overwrite: bool, now: Instant) -> Self {
+        Self { path, overwrite, ended: false, steps: Vec::new(), last: now }
     }
 
     /// Adds a key; `begins` states that no sequence, pop-up or text field was open, and `types` that the key went into a
     /// text field.
     pub fn add(&mut self, key: Key, begins: bool, types: bool, now: Instant) {
+        let step = match key.text() {
+            Some(character) if types => Step::Typed(character),
+            _ => Step::Key(key),
+        };
+        self.add_step(step, begins, now);
+    }
+
+    /// Adds a use of the mouse; `begins` states that it does not continue something.
+    pub fn add_mouse(&mut self, mouse: Mouse, begins: bool, now: Instant) {
+        self.add_step(Step::Mouse(mouse), begins, now);
+    }
+
+    fn add_step(&mut self, step: Step, begins: bool, now: Instant) {
         let pause = now.saturating_duration_since(self.last).min(LONGEST);
         if pause >= PAUSE && !self.steps.is_empty() {
             self.steps.push((Step::Wait(pause), false));
         }
         self.last = now;
-        let step = match key.text() {
-            Some(character) if types => Step::Typed(character),
-            _ => Step::Key(key),
-        };
         self.steps.push((step, begins));
     }
 
@@ -109,9 +151,9 @@ impl Recording {
         }
     }
 
-    /// Returns the number of recorded keys.
-    pub fn keys(&self) -> usize {
-        self.steps.iter().filter(|(step, _)| matches!(step, Step::Key(_) | Step::Typed(_))).count()
+    /// Returns the number of recorded keys and uses of the mouse.
+    pub fn inputs(&self) -> usize {
+        self.steps.iter().filter(|(step, _)| !matches!(step, Step::Wait(_) | Step::Idle)).count()
     }
 
     /// Returns the text of the script.
@@ -135,6 +177,11 @@ impl Recording {
                     let _ = writeln!(text, "wait {:.1}", time.as_secs_f64());
                 }
                 Step::Idle => text.push_str("wait idle\n"),
+                Step::Mouse(Mouse { what, x, y }) => {
+                    if let Some((word, _)) = MOUSE.iter().find(|(_, known)| known == what) {
+                        let _ = writeln!(text, "mouse {word} {x} {y}");
+                    }
+                }
             }
         }
         end_typed(&mut typed, &mut text);
@@ -182,7 +229,9 @@ mod tests {
         let expected: Vec<Step> = keys.into_iter().chain(typed).chain(waits).collect();
         assert_eq!(Vec::from(steps), expected);
         assert!(parse("r\nEntr").unwrap_err().starts_with("line 2: 'Entr' is not a key"));
-        for wrong in ["wait", "wait x", "wait -1", "wait 1e9"] {
+        for wrong in
+            ["wait", "wait x", "wait -1", "wait 1e9", "mouse press 1", "mouse hold 1 2", "mouse up -1 2"]
+        {
             assert!(parse(wrong).unwrap_err().starts_with("line 1: "), "{wrong}");
         }
     }
@@ -190,20 +239,21 @@ mod tests {
     #[test]
     fn a_recording_reads_back_as_the_same_keys() {
         let now = Instant::now();
-        let mut recording = Recording::start("a.keys".to_owned(), now);
+        let mut recording = Recording::start("a.keys".into(), false, now);
         let later = now + Duration::from_millis(1500);
         recording.add(Key::char(':'), true, false, now);
         recording.add(Key::char('s'), false, true, now);
         recording.add(Key::char(' '), false, true, now);
         recording.add("Enter".parse().unwrap(), false, true, later);
+        recording.add_mouse(Mouse { what: MouseKind::Wheel(-1), x: 7, y: 3 }, true, later);
         recording.add(Key::char('r'), true, false, later);
         let text = recording.text();
-        assert!(text.ends_with(":\ntype s \nwait 1.5\nEnter\nr\n"), "{text}");
+        assert!(text.ends_with(":\ntype s \nwait 1.5\nEnter\nmouse up 7 3\nr\n"), "{text}");
         let steps: Vec<Step> = recording.steps.iter().map(|(step, _)| *step).collect();
         assert_eq!(Vec::from(parse(&text).unwrap()), steps);
-        recording.drop_last_action();
-        assert_eq!(recording.keys(), 4);
-        recording.drop_last_action();
-        assert_eq!(recording.keys(), 0);
+        for left in [5, 4, 0] {
+            recording.drop_last_action();
+            assert_eq!(recording.inputs(), left);
+        }
     }
 }

@@ -219,8 +219,13 @@ pub struct App {
     pub playing: Option<Playing>,
     /// Files of the folder whose path is being typed.
     pub listing: Option<Listing>,
-    /// Number of the log entry that Enter opens, because it appeared after the last key and is an error or is cut.
-    pub unread: Option<u64>,
+    /// Numbers of the log entries that Enter opens, because they appeared after the last key and are errors, came with
+    /// what was opened, or are cut.
+    pub unread: BTreeSet<u64>,
+    /// The entry of `unread` that is there only because it is cut.
+    pub(crate) unread_cut: Option<u64>,
+    /// Warnings of the start of the program, which appear after what is opened first.
+    pub warnings: Vec<String>,
     pub(crate) seen_messages: u64,
     /// `true` if the program is about to end.
     pub leaving: bool,
@@ -293,7 +298,9 @@ impl App {
             recording: None,
             playing: None,
             listing: None,
-            unread: None,
+            unread: BTreeSet::new(),
+            unread_cut: None,
+            warnings: Vec::new(),
             seen_messages: 0,
             leaving: false,
             began: now,
@@ -349,6 +356,12 @@ impl App {
         order.extend(self.kind_panes().iter().map(PaneInfo::id));
         order.push(PaneId::Solve);
         order
+    }
+
+    /// Returns the selected row of the start screen; a small screen has fewer rows.
+    pub fn start_selected(&self) -> ItemId {
+        let last = self.start.items().len().saturating_sub(1) as ItemId;
+        self.pane(PaneId::Start).selected.unwrap_or(0).min(last)
     }
 
     /// Returns `true` if the next frame must bring the names of the items of the focused pane, for a search.
@@ -533,9 +546,22 @@ impl App {
         let text = self.keymap.in_words(&text);
         self.log.add(at_s, severity, "app", None, text);
         if severity == Severity::Error {
-            self.unread = Some(self.log.total());
+            self.unread.insert(self.log.total());
         }
         self.dirty.frame = true;
+    }
+
+    /// Adds a message that Enter opens, such as a warning about what was opened.
+    pub(crate) fn say_to_read(&mut self, severity: Severity, text: impl Into<String>) {
+        self.say(severity, text);
+        self.unread.insert(self.log.total());
+    }
+
+    /// Says the warnings of the start of the program, once.
+    pub(crate) fn say_warnings(&mut self) {
+        for warning in std::mem::take(&mut self.warnings) {
+            self.say_to_read(Severity::Warning, warning);
+        }
     }
 
     /// Marks the whole screen for immediate drawing.

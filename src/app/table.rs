@@ -272,7 +272,8 @@ fn plans() -> Vec<ActionInfo> {
                 "verify the plan and repeat its proof; may take long",
             )
             .when(possible::plan),
-            A::with("show_plan", &[], arguments::PLAN, "show a plan by its number").when(possible::plan),
+            A::with("show_plan", &[], arguments::PLAN, "show a plan by its number or name")
+                .when(possible::plan),
             A::new("follow_best", &["Space b"], Command::FollowBest, "always show the best plan")
                 .when(possible::plan),
             A::new(

@@ -2,6 +2,7 @@
 
 use crate::app::action::{Action, Command};
 use crate::app::effect::{Effect, Effects};
+use crate::app::pane::SizeClass;
 use crate::app::possible::Possible;
 use crate::app::state::{App, MENU_DELAY, Size};
 use crate::app::table::{self, TablePlace};
@@ -41,7 +42,10 @@ impl App {
         match action {
             Action::Key(key) => self.key(key, &mut effects),
             Action::Paste(text) => self.paste(&text),
-            Action::Mouse(mouse) => self.mouse(mouse, &mut effects),
+            Action::Mouse(mouse) => {
+                self.record_mouse(mouse);
+                self.mouse(mouse, &mut effects);
+            }
             Action::Do(command) => {
                 self.touch();
                 self.run(command, &mut effects);
@@ -50,6 +54,7 @@ impl App {
             Action::SelectLine(line) => self.select_line(line),
             Action::Resize(width, height) => {
                 self.size = Size::new(width, height);
+                self.start.is_short = self.size.class <= SizeClass::Compact;
                 self.touch();
             }
             Action::Drawn(drawn) => {
@@ -94,6 +99,7 @@ impl App {
             Command::Compare => self.compare(effects),
             Command::Check { exact } => self.check(exact, effects),
             Command::ShowPlan(number) => self.show_plan(number, effects),
+            Command::ShowPlanNamed(name) => self.show_plan_named(&name, effects),
             Command::NamePlan(name) => self.label_plan(&name, true),
             Command::NotePlan(note) => self.label_plan(&note, false),
             Command::FollowBest => self.follow_best(effects),
@@ -127,7 +133,7 @@ impl App {
             Command::Search => self.show_search(),
             Command::Find(by) => self.find(by, false, effects),
             Command::ReadMessage => self.read_message(),
-            Command::Record(path) => self.record(&path),
+            Command::Record(path) => self.record(&path, effects),
             Command::StopRecording => self.stop_recording(effects),
             Command::Script(path) => self.play_script(&path, effects),
             Command::Help => self.show_help(),

@@ -87,9 +87,10 @@ pub struct FormRow {
 }
 
 impl FormRow {
-    /// Returns `true` if the value differs from the value in the newest solve.
-    pub const fn changed(&self) -> bool {
-        self.was.is_some()
+    /// Returns `true` if the value differs from the value in the newest solve. A name changes no run, so it does not
+    /// count.
+    pub fn changed(&self) -> bool {
+        self.was.is_some() && self.name != name_param().name
     }
 }
 
@@ -108,6 +109,8 @@ pub struct KnobChange {
     pub new: ParamValue,
     /// Effect of the change on runs.
     pub effect: Effect,
+    /// `false` if everything already had its value, so that nothing changed.
+    pub made: bool,
 }
 
 /// An open scenario with its settings, their history and the methods for it.
@@ -201,7 +204,8 @@ impl Work {
     pub fn changed_for(&self, method: &str) -> bool {
         let (now, before) = (&self.now, self.reference());
         let of = |setup: &Setup| setup.common;
-        now.scenario != before.scenario
+        // The hash leaves out the name, which changes no run.
+        now.sha256 != before.sha256
             || of(now) != of(before)
             || now.params_of(method) != before.params_of(method)
     }
@@ -241,12 +245,12 @@ impl Work {
 
     /// Returns the id of the first row in which the present setup differs from another setup.
     pub fn first_change(&self, before: &Setup) -> Option<ItemId> {
-        self.rows_against(before).iter().find(|row| row.changed()).map(|row| row.id)
+        self.rows_against(before).iter().find(|row| row.was.is_some()).map(|row| row.id)
     }
 
     /// Returns the rows of the form whose values differ from another setup.
     pub fn differences(&self, before: &Setup) -> Vec<FormRow> {
-        self.rows_against(before).into_iter().filter(FormRow::changed).collect()
+        self.rows_against(before).into_iter().filter(|row| row.was.is_some()).collect()
     }
 
     /// Makes the last changes one change for undo.
@@ -422,7 +426,10 @@ impl Work {
             self.now = before;
             return Err(idle.into());
         }
-        self.remember(before);
+        let made = self.now != before;
+        if made {
+            self.remember(before);
+        }
         let entry = |list: &ParamValue, index: usize| match list {
             ParamValue::List(entries) => entries.get(index).cloned(),
             one => Some(one.clone()),
@@ -437,6 +444,7 @@ impl Work {
             },
             new: value,
             effect: row.info.effect,
+            made,
         })
     }
 
@@ -482,6 +490,7 @@ impl Work {
                 old,
                 new,
                 effect: info.effect,
+                made: true,
             })
         };
         let common = common_params();

@@ -15,6 +15,7 @@ use crate::runtime::helpers::{Finished, Helpers};
 use crate::runtime::input::{InputReader, Read};
 use crate::runtime::open::{Bundle, Opener};
 use crate::runtime::open_scenario::{Closed, OpenScenario, again, shown};
+use crate::runtime::recordings;
 use crate::runtime::signals::{Sign, Signals, stop_here};
 use crate::runtime::terminal::Screen;
 use crate::runtime::{Ended, report};
@@ -291,6 +292,8 @@ impl<V: View> Shell<V> {
             }
         }
         self.frames.drawn(tokio::time::Instant::now());
+        // A search that waited for the names in this frame has changed the state: the next frame shows its result.
+        self.want_frame();
     }
 
     fn finished(&mut self, finished: Finished) {
@@ -302,6 +305,7 @@ impl<V: View> Shell<V> {
                 self.fact(Fact::RemoteEvents(news));
             }
             Finished::Fact(fact) => self.fact(fact),
+            Finished::Nothing => {}
             Finished::View(key, result) => {
                 self.helpers.arrived(key);
                 self.view.deliver(key, result);
@@ -359,15 +363,15 @@ impl<V: View> Shell<V> {
         self.helpers.spawn("close", move || {
             let closed = current.close(Stop::Requested, plans);
             drop(done);
-            Finished::Fact(match closed.ending {
-                None => Fact::Note(Severity::Info, "there was nothing to save".to_owned()),
+            match closed.ending {
+                None => Finished::Nothing,
                 Some(Ending::Saved(place)) => {
                     let text =
                         format!("the scenario that was open before is saved in session '{}'", place.name());
-                    Fact::Note(Severity::Info, text)
+                    Finished::Fact(Fact::Note(Severity::Info, text))
                 }
-                Some(unsaved) => Fact::Failed(troubled(&unsaved)),
-            })
+                Some(unsaved) => Finished::Fact(Fact::Failed(troubled(&unsaved))),
+            }
         });
     }
 
@@ -391,7 +395,11 @@ impl<V: View> Shell<V> {
         let found = !self.app.plans.is_empty();
         let closed = self.current.take().map(|current| current.close(stop, plans)).unwrap_or_default();
         let usual = self.opener.places.sessions();
-        Ended { code: exit_code(&closed, code), message: parting(&closed, code, found, &usual) }
+        let state = self.opener.places.state();
+        let recorded = self.app.unwritten_keys().map(|job| recordings::write_at_end(&job, state));
+        let messages = parting(&closed, code, found, &usual).into_iter().chain(recorded);
+        let message = messages.reduce(|all, one| format!("{all}\n{one}"));
+        Ended { code: exit_code(&closed, code), message }
     }
 }
 

@@ -54,6 +54,8 @@ pub enum Finished {
     },
     /// A job for the view was cancelled because its pane or plan is not visible.
     GivenUp(JobKey),
+    /// The work is done, and there is nothing to say about it.
+    Nothing,
 }
 
 impl std::fmt::Debug for Finished {
@@ -64,6 +66,7 @@ impl std::fmt::Debug for Finished {
             Self::View(key, _) => f.debug_tuple("View").field(key).finish(),
             Self::Send { note, .. } => f.debug_tuple("Send").field(note).finish(),
             Self::GivenUp(key) => f.debug_tuple("GivenUp").field(key).finish(),
+            Self::Nothing => f.write_str("Nothing"),
         }
     }
 }

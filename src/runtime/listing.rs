@@ -56,7 +56,10 @@ fn about(path: &Path) -> String {
         return "cannot be read".to_owned();
     }
     let head = String::from_utf8_lossy(&head);
-    let what = ["scenario", "plan"].into_iter().find(|what| head.contains(&format!("lightbay.{what}/")));
+    // A plan contains its scenario, so the document is what its head names first.
+    let place = |what: &str| head.find(&format!("lightbay.{what}/"));
+    let what =
+        ["scenario", "plan"].into_iter().filter(|what| place(what).is_some()).min_by_key(|what| place(what));
     match what {
         Some(what) => {
             let words: Vec<String> = ["kind", "name"].iter().filter_map(|key| value_of(&head, key)).collect();
@@ -83,12 +86,18 @@ mod tests {
         std::fs::create_dir(folder.path().join("zoo")).unwrap();
         let scenario = r#"{ "schema": "lightbay.scenario/1", "kind": "training", "name": "tiny4" }"#;
         std::fs::write(folder.path().join("a.json"), scenario).unwrap();
+        let plan = r#"{ "schema": "lightbay.plan/1", "kind": "training", "name": "t4", "scenario": "#;
+        std::fs::write(folder.path().join("p.json"), format!("{plan}{scenario} }}")).unwrap();
         std::fs::write(folder.path().join("b.csv"), "x".repeat(2500)).unwrap();
         std::fs::write(folder.path().join(".hidden"), "").unwrap();
         let listed: Vec<(String, String)> =
             entries(folder.path()).into_iter().map(|entry| (entry.name, entry.about)).collect();
-        let expected =
-            [("zoo/", "folder"), ("a.json", "scenario training tiny4, 72 bytes"), ("b.csv", "2500 bytes")];
+        let expected = [
+            ("zoo/", "folder"),
+            ("a.json", "scenario training tiny4, 72 bytes"),
+            ("b.csv", "2500 bytes"),
+            ("p.json", "plan training t4, 151 bytes"),
+        ];
         assert_eq!(listed, expected.map(|(name, about)| (name.to_owned(), about.to_owned())));
         assert!(entries(Path::new("/nowhere/at/all")).is_empty());
     }

@@ -77,7 +77,10 @@ impl Opener {
                 Some(name) => self.session(&name).map(Some),
                 None => Ok(None),
             },
-            Source::Session(name) => self.session(name).map(Some),
+            Source::Session(name) => match name.split_once('/') {
+                None => self.session(name).map(Some),
+                Some((name, plan)) => self.session_at(name, plan).map(Some),
+            },
             Source::Preset(name) => {
                 let scenario = lightbay_engines::preset(name).map_err(|problem| vec![problem.to_string()])?;
                 Ok(Some(self.scenario(scenario, &format!("preset:{name}"), Vec::new())))
@@ -304,6 +307,40 @@ impl Opener {
         Ok(Bundle { opened, book, next_run, file, looked_at, following, writer, fresh })
     }
 
+    /// Opens a saved session, and shows one of its plans, given by number or by name.
+    ///
+    /// # Errors
+    /// All problems; an unknown plan.
+    fn session_at(&self, name: &str, plan: &str) -> Result<Bundle, Refused> {
+        let mut bundle = self.session(name)?;
+        let opened = &mut bundle.opened;
+        let labels =
+            opened.remembered.as_ref().map(|remembered| remembered.labels.clone()).unwrap_or_default();
+        let known = |number: &u64| opened.plans.iter().any(|entry| entry.number == *number);
+        let named = labels.iter().find(|(number, label)| label.name == plan && known(number));
+        let number = named.map(|(number, _)| *number).or_else(|| plan.parse().ok().filter(known));
+        let Some(number) = number else {
+            let plans: Vec<String> = opened
+                .plans
+                .iter()
+                .map(|entry| match labels.get(&entry.number).filter(|label| !label.name.is_empty()) {
+                    Some(label) => format!("{} ({})", entry.number, label.name),
+                    None => entry.number.to_string(),
+                })
+                .collect();
+            let remedy = if plans.is_empty() {
+                "the session has no plan yet".to_owned()
+            } else {
+                format!("its plans are {}", plans.join(", "))
+            };
+            return Err(vec![format!("session '{name}' has no plan '{plan}'; {remedy}")]);
+        };
+        if let Some(remembered) = &mut opened.remembered {
+            remembered.shown = Some(number);
+        }
+        Ok(bundle)
+    }
+
     /// Returns the saved sessions for the start screen.
     pub fn recent(&self) -> Vec<Recent> {
         let now = self.clock.date();
@@ -319,6 +356,7 @@ impl Opener {
                     .plan
                     .as_ref()
                     .map(|plan| (plan.objective.name.clone(), plan.objective.value)),
+                gap: entry.plan.as_ref().and_then(|plan| plan.objective.gap),
                 status: entry
                     .plan
                     .as_ref()

@@ -1,12 +1,13 @@
 //! What a long day needs: copying the command, recorded keys, search, several settings at once, paths, messages.
 
 use super::support::{Bench, real_run, scenario};
-use crate::app::action::{Action, Command, Fact};
-use crate::app::effect::{Effect, ExportSubject};
+use crate::app::action::{Action, Command, Fact, Mouse, MouseKind, Opened, SessionView};
+use crate::app::effect::{Effect, ExportSubject, Source};
 use crate::app::layer::Layer;
 use crate::app::listing::{ListedFile, Listing};
 use crate::app::palette;
 use crate::app::pane::PaneId;
+use lightbay_core::event::Severity;
 use lightbay_core::param::Setting;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -207,8 +208,8 @@ fn a_path_is_completed_from_the_folder_that_is_typed() {
     bench.fact(Fact::Folder(Listing { folder: folder.clone(), entries }));
     let lines = palette::lines(&bench.app, "open jobs/");
     let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-    assert_eq!(texts, ["open jobs/old/", "open jobs/big.json"]);
-    assert!(!lines[0].complete && lines[1].help.starts_with("scenario training"));
+    assert_eq!(texts, ["open jobs/", "open jobs/old/", "open jobs/big.json"]);
+    assert!(!lines[0].complete && lines[2].help.starts_with("scenario training"));
     bench.text("bi").keys("Down Tab");
     let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("the palette is open") };
     assert_eq!(list.field.text(), "open jobs/big.json");
@@ -263,22 +264,181 @@ fn search_moves_the_selection_in_panes_lists_and_help() {
     assert!(matches!(bench.app.layers.last(), Some(Layer::Help(list)) if list.field.text() == "zoom"));
 }
 
-#[test]
-fn recorded_keys_are_written_and_replayed() {
-    let mut bench = Bench::open();
-    bench.keys(":").text("record demo.keys").keys("Enter");
-    bench.keys("1 z :").text("set seq=8192").keys("Enter");
-    bench.keys(":").text("stop_recording").keys("Enter");
-    let script = bench.effects.iter().find_map(|effect| match effect {
+/// Records to a file that exists already or not.
+fn record(bench: &mut Bench, name: &str, exists: bool) {
+    bench.keys(":").text(&format!("record {name}")).keys("Enter");
+    let path = PathBuf::from(format!("/tmp/lightbay-test/{name}"));
+    assert_eq!(bench.effects, [Effect::CheckRecording(path.clone())]);
+    bench.fact(Fact::RecordingChecked { path, exists, problem: None });
+}
+
+/// Returns path and text of the recording that is written.
+fn written(bench: &Bench) -> Option<(PathBuf, String)> {
+    bench.effects.iter().find_map(|effect| match effect {
         Effect::Export(job) => match &job.subject {
             ExportSubject::Text(text) => Some((job.path.clone(), text.clone())),
             _ => None,
         },
         _ => None,
-    });
-    let (path, text) = script.expect("the keys are written");
+    })
+}
+
+fn exported(path: PathBuf) -> Fact {
+    Fact::Exported { path, bytes: 1, files: 1, rollbacks: 0, remarks: Vec::new() }
+}
+
+#[test]
+fn a_recording_is_kept_until_its_file_is_written() {
+    let mut bench = Bench::open();
+    let lost = Some("the folder /nodir does not exist".to_owned());
+    bench.fact(Fact::RecordingChecked { path: "/nodir/a.keys".into(), exists: false, problem: lost });
+    assert!(bench.app.recording.is_none() && bench.last_message().contains("/nodir does not exist"));
+    record(&mut bench, "a.keys", false);
+    bench.keys("z").keys(":").text("stop_recording").keys("Enter");
+    assert!(written(&bench).is_some());
+    bench.fact(Fact::Failed("a.keys: no space".to_owned()));
+    assert!(bench.last_message().contains(":record FILE"), "{}", bench.last_message());
+    // Later keys do not belong to it.
+    bench.keys("Enter Esc b");
+    bench.keys(":").text("record b.keys").keys("Enter");
+    let (path, text) = written(&bench).expect("the kept keys are written");
+    assert!(path.ends_with("b.keys") && text.ends_with("\nz\n"), "{text}");
+    bench.fact(exported(path));
+    assert!(bench.app.recording.is_none() && bench.app.unwritten_keys().is_none());
+}
+
+#[test]
+fn an_existing_recording_is_replaced_only_after_a_question_at_the_start() {
+    let mut bench = Bench::open();
+    record(&mut bench, "a.keys", true);
+    bench.keys("Enter");
+    assert!(bench.app.recording.is_none(), "the safe answer comes first");
+    assert!(matches!(bench.app.layers.last(), Some(Layer::Palette(list)) if list.field.text() == "record "));
+    bench.keys("Esc");
+    record(&mut bench, "a.keys", true);
+    bench.keys("y z q");
+    let job = bench.app.unwritten_keys().expect("the end of the program writes the keys");
+    assert!(job.overwrite, "the user agreed");
+    assert!(matches!(&job.subject, ExportSubject::Text(text) if text.ends_with("\nz\n")), "{job:?}");
+}
+
+#[test]
+fn the_copied_command_sets_a_model_without_the_values_that_follow_from_it() {
+    let mut bench = Bench::open();
+    bench.act(Action::Do(Command::Set("model=llama_3_1_8b".to_owned()))).keys("C");
+    let command = copied(&bench);
+    assert_eq!(command, "lightbay solve preset:tiny4 --method auto --set model=llama_3_1_8b");
+    bench.act(Action::Do(Command::Set("seq=8192".to_owned()))).keys("C");
+    let command = copied(&bench);
+    assert!(command.contains("--set model=llama_3_1_8b") && command.contains("--set seq=8192"), "{command}");
+    assert_eq!(sha_of(&command), bench.app.work.as_ref().unwrap().now.sha256);
+}
+
+#[test]
+fn warnings_about_what_is_opened_are_read_with_enter() {
+    let mut bench = Bench::start();
+    bench.app.warnings = vec!["config.toml: line 2: 'undoo' is unknown".to_owned()];
+    bench.fact(Fact::Opened(Box::new(Opened {
+        source: "hall.csv".to_owned(),
+        scenario: scenario(),
+        plans: Vec::new(),
+        events: Vec::new(),
+        remembered: None,
+        session: SessionView::default(),
+        notes: vec![(Severity::Info, "the installed circuits become the target".to_owned())],
+        solve: None,
+    })));
+    assert!(bench.last_message().contains("undoo"), "the warning comes after 'is open'");
+    bench.keys("Enter");
+    let Some(Layer::Text(view)) = bench.app.layers.last() else { panic!("both are shown") };
+    let text = view.lines.join("\n");
+    assert!(text.contains("installed circuits") && text.contains("Warning: config.toml"), "{text}");
+    bench.keys("Esc Enter");
+    assert!(!matches!(bench.app.layers.last(), Some(Layer::Text(_))), "Enter opens them once");
+}
+
+#[test]
+fn a_value_that_is_there_already_is_no_change() {
+    let mut bench = Bench::open();
+    bench.keys(":").text("set seq=4096").keys("Enter");
+    assert_eq!(bench.last_message(), "seq is 4096 already");
+    bench.keys(":").text("set seq=4096 bandwidth_gbps=400").keys("Enter");
+    assert_eq!(bench.last_message(), "all of them have these values already");
+    bench.keys("u");
+    assert_eq!(bench.last_message(), "there is no change to undo");
+    bench.keys(":").text("set seq=4096 bandwidth_gbps=800").keys("Enter").keys("u");
+    assert!(bench.last_message().starts_with("undone: bandwidth_gbps 800 → 400"), "{}", bench.last_message());
+}
+
+#[test]
+fn an_unknown_name_among_several_settings_is_the_one_that_is_told() {
+    let mut bench = Bench::open();
+    bench.keys(":").text("set seq=8192 nope=3").keys("Enter");
+    assert!(bench.last_message().starts_with("nope: is not a parameter"), "{}", bench.last_message());
+    bench.keys(":").text("set name=job a=b").keys("Enter");
+    assert_eq!(bench.app.work.as_ref().unwrap().now.scenario.name(), "job a=b");
+}
+
+#[test]
+fn a_typed_folder_lists_its_files_and_opens_none() {
+    let mut bench = Bench::open();
+    let file = |name: &str| ListedFile { name: name.to_owned(), about: String::new() };
+    bench.keys(":").text("open o");
+    bench.fact(Fact::Folder(Listing {
+        folder: "/tmp/lightbay-test/".into(),
+        entries: vec![file("o/"), file("o.json")],
+    }));
+    bench.keys("Enter");
+    assert!(matches!(bench.app.layers.last(), Some(Layer::Palette(list)) if list.field.text() == "open o/"));
+    bench.fact(Fact::Folder(Listing {
+        folder: "/tmp/lightbay-test/o/".into(),
+        entries: vec![file("j1.json")],
+    }));
+    bench.keys("Enter");
+    assert!(matches!(bench.app.layers.last(), Some(Layer::Palette(list)) if !list.field.problem.is_empty()));
+    bench.keys("Down Enter");
+    let opened = Effect::Open(Source::File("/tmp/lightbay-test/o/j1.json".into()));
+    assert!(bench.effects.contains(&opened), "{:?}", bench.effects);
+}
+
+#[test]
+fn plans_are_found_and_shown_by_their_names() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.replay(run, "delta-fast", 1);
+    let number = bench.app.plans.shown().unwrap().number;
+    bench.keys(":").text("name_plan alpha").keys("Enter");
+    assert!(
+        palette::lines(&bench.app, "alpha").iter().any(|line| line.text == format!("show_plan {number}"))
+    );
+    bench.keys("Space t /").text("alpha").keys("Enter");
+    assert!(bench.last_message().starts_with("match 1 of 1"), "{}", bench.last_message());
+    bench.act(Action::Do(Command::Open("session:tiny4/alpha".to_owned())));
+    assert_eq!(bench.app.plans.shown, crate::app::plans::Shown::Chosen(number));
+    bench.act(Action::Do(Command::Open("session:tiny4/beta".to_owned())));
+    assert!(bench.last_message().starts_with("no plan is called 'beta'"), "{}", bench.last_message());
+}
+
+#[test]
+fn a_preset_is_found_as_the_command_line_writes_it() {
+    let bench = Bench::open();
+    let lines = palette::lines(&bench.app, "preset:tiny4");
+    assert!(lines.iter().any(|line| line.text == "new tiny4"), "{lines:?}");
+}
+
+#[test]
+fn recorded_keys_are_written_and_replayed() {
+    let mut bench = Bench::open();
+    record(&mut bench, "demo.keys", false);
+    bench.keys("1 z :").text("set seq=8192").keys("Enter");
+    bench.act(Action::Mouse(Mouse { what: MouseKind::Press, x: 3, y: 1 }));
+    bench.keys(":").text("stop_recording").keys("Enter");
+    let (path, text) = written(&bench).expect("the keys are written");
     assert!(path.ends_with("demo.keys"));
-    assert!(text.ends_with("1\nz\n:\ntype set seq=8192\nEnter\n"), "{text}");
+    assert!(text.ends_with("1\nz\n:\ntype set seq=8192\nEnter\nmouse press 3 1\n"), "{text}");
+    bench.fact(exported(path));
+    assert!(bench.app.recording.is_none());
     let mut other = Bench::open();
     other.keys(":").text("script demo.keys").keys("Enter");
     assert_eq!(other.effects, [Effect::ReadScript("/tmp/lightbay-test/demo.keys".into())]);

@@ -37,33 +37,47 @@ impl App {
             }
         }
         let before = self.work.as_ref().map(|work| work.now.clone());
+        let mut made = 0;
         for setting in &settings {
-            if let Err(problem) = self.apply_setting(setting, effects) {
-                self.refused = Some(format!("'{setting}' was refused: {problem}"));
-                return self.say(Severity::Error, problem);
+            match self.apply_setting(setting, effects) {
+                Ok(is_made) => made += usize::from(is_made),
+                Err(problem) => {
+                    self.refused = Some(format!("'{setting}' was refused: {problem}"));
+                    return self.say(Severity::Error, problem);
+                }
             }
+        }
+        if made == 0 && settings.len() > 1 {
+            return self.say(Severity::Info, "all of them have these values already");
         }
         if settings.len() > 1
             && let (Some(work), Some(before)) = (&mut self.work, before)
         {
-            work.join_changes(settings.len());
+            work.join_changes(made);
             let what = changes_in_words(&work.differences(&before));
             self.say(Severity::Info, what);
         }
     }
 
-    /// Splits a text into assignments. A word that does not begin with the name of a parameter and `=` belongs to the
-    /// value before it.
+    /// Splits a text into assignments. A word that does not begin with a name and `=` belongs to the value before it;
+    /// in the value of a parameter that is a text, so does a word with a name that no parameter has.
     fn assignments(&self, text: &str) -> Vec<String> {
-        let names = self.work.as_ref().map_or_else(Vec::new, Work::knob_names);
-        let begins = |word: &str| {
-            let name = word.split_once('=').map(|(name, _)| name.split('[').next().unwrap_or(name));
-            name.is_some_and(|name| names.iter().any(|known| known == name))
+        let rows = self.work.as_ref().map_or_else(Vec::new, Work::rows);
+        fn name_of(word: &str) -> Option<&str> {
+            let name = word.split_once('=')?.0.split('[').next()?;
+            let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            is_name.then_some(name)
+        }
+        let row = |name: &str| rows.iter().find(|row| row.name == name);
+        let begins = |word: &str, before: &str| {
+            let is_text = name_of(before).and_then(row).is_some_and(|row| row.info.domain == Domain::Text);
+            name_of(word).is_some_and(|name| !is_text || row(name).is_some())
         };
         let mut parts: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
             match parts.last_mut() {
-                Some(last) if !begins(word) => {
+                Some(last) if !begins(word, last) => {
                     last.push(' ');
                     last.push_str(word);
                 }
@@ -94,7 +108,7 @@ impl App {
         };
         let setting = Setting { name: slider.knob.to_owned(), index: None, text: next.to_string() };
         match self.apply_setting(&setting, effects) {
-            Ok(()) => {
+            Ok(_) => {
                 self.auto_at = Some(self.now + AUTO_DELAY);
                 self.say(Severity::Info, format!("{} {present} → {next}; the plan follows", slider.knob));
             }
@@ -109,13 +123,19 @@ impl App {
         knobs.iter().any(|info| info.name == slider.knob).then_some(slider)
     }
 
-    fn apply_setting(&mut self, setting: &Setting, effects: &mut Effects) -> Result<(), String> {
+    /// Changes a knob. Returns `false` if the knob has the value already.
+    fn apply_setting(&mut self, setting: &Setting, effects: &mut Effects) -> Result<bool, String> {
         let Some(work) = &mut self.work else { return Err("nothing is open".to_owned()) };
         let before = work.now.clone();
         let change = work.set(setting).map_err(|problems| one_line(&problems))?;
-        self.reveal_change(&before);
-        self.changed(&change, effects);
-        Ok(())
+        if change.made {
+            self.reveal_change(&before);
+            self.changed(&change, effects);
+        } else {
+            let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
+            self.say(Severity::Info, format!("{}{entry} is {} already", change.name, change.new));
+        }
+        Ok(change.made)
     }
 
     /// Selects the first row of the form that differs from `before`, so that the changed row is visible even if the
@@ -260,7 +280,7 @@ impl App {
             return;
         }
         match self.apply_setting(&setting, effects) {
-            Ok(()) => {
+            Ok(_) => {
                 self.layers.pop();
             }
             Err(problem) => {

@@ -26,6 +26,7 @@ impl App {
             Fact::OpenFailed { source, problems } => self.open_failed(&source, problems),
             Fact::Recent(recent) => {
                 self.start.recent = Some(recent);
+                self.say_warnings();
                 self.dirty.frame = true;
             }
             Fact::Submitted(submitted) => self.submitted(submitted),
@@ -60,6 +61,7 @@ impl App {
             Fact::SweepRow { key, row } => self.sweep_row(key, *row),
             Fact::SweepEnded { key, outcome } => self.sweep_ended(key, outcome),
             Fact::Exported { path, bytes, files, rollbacks, remarks } => {
+                self.recording_written(&path);
                 for remark in remarks {
                     self.say(Severity::Info, remark);
                 }
@@ -86,11 +88,14 @@ impl App {
                 self.touch();
             }
             Fact::Failed(text) => {
-                self.say(Severity::Error, text);
+                self.say(Severity::Error, format!("{text}{}", self.recording_is_kept()));
                 self.touch();
             }
             Fact::Saving(saving) => self.saving(saving, effects),
             Fact::Note(severity, text) => self.say(severity, text),
+            Fact::RecordingChecked { path, exists, problem } => {
+                self.recording_checked(path, exists, problem);
+            }
             Fact::Script { name, text } => self.script_read(name, &text),
             Fact::Folder(listing) => self.listed(listing),
             Fact::Terminal(abilities) => {
@@ -99,7 +104,6 @@ impl App {
                 self.look.refresh();
                 self.touch();
             }
-            Fact::LookKept => {}
             Fact::Resumed => {
                 self.touch();
                 effects.push(Effect::Repaint);
@@ -172,8 +176,9 @@ impl App {
             self.say(Severity::Error, text);
         }
         for (severity, text) in opened.notes {
-            self.say(severity, text);
+            self.say_to_read(severity, text);
         }
+        self.say_warnings();
         self.to_remember = true;
         self.touch();
         if let Some(method) = opened.solve {

@@ -22,6 +22,12 @@ impl App {
                 self.say(Severity::Info, format!("session '{name}' is open already"));
                 return;
             }
+            Some(("session", part))
+                if let Some((name, plan)) = part.split_once('/')
+                    && name == self.session.name =>
+            {
+                return self.show_plan_named(plan, effects);
+            }
             Some(("session", name)) => Source::Session(name.to_owned()),
             Some(("preset", name)) => Source::Preset(name.to_owned()),
             _ => Source::File(self.path(text)),

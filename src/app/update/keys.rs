@@ -24,10 +24,11 @@ impl App {
     /// Processes a key of the user or of a script.
     pub(super) fn press_key(&mut self, key: Key, effects: &mut Effects) {
         self.touch();
-        let unread = self.unread.take();
+        let unread = std::mem::take(&mut self.unread);
+        self.unread_cut = None;
         self.seen_messages = self.log.total();
-        if key == Key::plain(Code::Enter) && unread.is_some() && self.layers.is_empty() {
-            self.read_message();
+        if key == Key::plain(Code::Enter) && !unread.is_empty() && self.layers.is_empty() {
+            self.read_messages(&unread);
             return;
         }
         match self.layers.last().map(Layer::kind) {

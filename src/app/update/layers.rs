@@ -5,10 +5,12 @@ use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Confirmed, Filtered, Layer, ListView, Question, TextField, TextView};
 use crate::app::palette::{self, Chosen};
 use crate::app::pane::PaneId;
+use crate::app::possible::Possible;
 use crate::app::state::App;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::printable;
 use lightbay_engines::glossary;
+use std::collections::BTreeSet;
 
 impl App {
     pub(super) fn show_help(&mut self) {
@@ -47,6 +49,24 @@ impl App {
         let Some(entry) = self.log.last() else { return };
         let (title, text) = (title_of(entry.severity), entry.text.clone());
         self.layers.push(Layer::Text(TextView { title: title.to_owned(), lines: vec![text], offset: 0 }));
+    }
+
+    /// Shows the messages with these numbers in full.
+    pub(super) fn read_messages(&mut self, numbers: &BTreeSet<u64>) {
+        let entries: Vec<_> = self.log.iter().filter(|entry| numbers.contains(&entry.number)).collect();
+        let (title, lines) = match entries.as_slice() {
+            [] => return,
+            [one] => (title_of(one.severity).to_owned(), vec![one.text.clone()]),
+            several => {
+                let lines = several.iter().flat_map(|entry| {
+                    [format!("{}: {}", title_of(entry.severity), entry.text), String::new()]
+                });
+                let mut lines: Vec<String> = lines.collect();
+                lines.pop();
+                (format!("{} messages", several.len()), lines)
+            }
+        };
+        self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
     }
 
     pub(super) fn show_log(&mut self) {
@@ -184,8 +204,12 @@ impl App {
             Some(Layer::Help(list)) => {
                 // Enter on a line of the help executes its action.
                 let line = palette::help(self, list.field.text()).into_iter().nth(list.selected);
-                let make = line.map(|line| &crate::app::table::all()[line.action]);
+                let make = line.as_ref().map(|line| &crate::app::table::all()[line.action]);
                 self.layers.pop();
+                if let Some(Possible::No(why)) = line.as_ref().map(|line| &line.possible) {
+                    self.say(Severity::Warning, *why);
+                    return;
+                }
                 match make.map(|info| (info.name, &info.make)) {
                     Some((_, crate::app::table::Make::Plain(command))) => self.run(command.clone(), effects),
                     Some((name, crate::app::table::Make::With(_))) => self.show_palette(&format!("{name} ")),
@@ -242,6 +266,11 @@ impl App {
             }
             Chosen::Type(text) => {
                 if let Some(Layer::Palette(list)) = self.layers.last_mut() {
+                    if list.field.text() == text && text.ends_with('/') {
+                        "choose an entry with Down, or type more of its name"
+                            .clone_into(&mut list.field.problem);
+                        return;
+                    }
                     *list = Filtered { field: TextField::holding(text), ..Filtered::default() };
                 }
             }
@@ -280,7 +309,16 @@ impl App {
     fn answer(&mut self, answer: usize, effects: &mut Effects) {
         let Some(Layer::Confirm(_)) = self.layers.last() else { return };
         let Some(Layer::Confirm(mut question)) = self.layers.pop() else { return };
-        let Some(at) = answer.min(question.then.len()).checked_sub(1) else { return };
+        let Some(at) = answer.min(question.then.len()).checked_sub(1) else {
+            match question.then.last() {
+                Some(Confirmed::Record(_)) => self.show_palette("record "),
+                Some(Confirmed::Overwrite(_)) if self.recording.as_ref().is_some_and(|kept| kept.ended) => {
+                    self.say(Severity::Info, format!("the file is unchanged{}", self.recording_is_kept()));
+                }
+                _ => {}
+            }
+            return;
+        };
         match question.then.swap_remove(at) {
             Confirmed::Leave => self.leave(0, effects),
             Confirmed::Overwrite(mut job) => {
@@ -288,6 +326,7 @@ impl App {
                 effects.push(Effect::Export(job));
             }
             Confirmed::Ask(text) => self.show_palette(text),
+            Confirmed::Record(path) => self.start_recording(path, true),
             Confirmed::Run(command) => {
                 // The user has confirmed: running methods are told to stop, without a second question.
                 let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();

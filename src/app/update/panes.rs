@@ -36,13 +36,19 @@ impl App {
             }
         }
         let own = self.log.last().is_some_and(|entry| entry.source == "app");
-        if drawn.message_cut && own && self.unread.is_none() && self.log.total() > self.seen_messages {
-            self.unread = Some(self.log.total());
+        let newest = self.log.total();
+        if drawn.message_cut && own && newest > self.seen_messages && self.unread.insert(newest) {
+            // Only the newest message is shown, so an earlier one that is cut need not be read.
+            if let Some(earlier) = self.unread_cut.replace(newest) {
+                self.unread.remove(&earlier);
+            }
             self.touch();
         }
         // After a change of the size, a message may fit.
-        let is_error = self.log.last().is_some_and(|entry| entry.severity == Severity::Error);
-        if !drawn.message_cut && !is_error && self.unread.take().is_some() {
+        if !drawn.message_cut
+            && let Some(cut) = self.unread_cut.take()
+            && self.unread.remove(&cut)
+        {
             self.touch();
         }
         self.drawn = drawn;
@@ -292,7 +298,7 @@ impl App {
 
     fn open_start_item(&mut self, effects: &mut Effects) {
         let items = self.start.items();
-        let at = self.pane(PaneId::Start).selected.unwrap_or(0) as usize;
+        let at = self.start_selected() as usize;
         match items.get(at) {
             Some(StartItem::Continue(index)) => {
                 let name = self

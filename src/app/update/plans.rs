@@ -185,6 +185,16 @@ impl App {
         self.touch();
     }
 
+    /// Shows a plan by the name that the user gave it, or by number.
+    pub(super) fn show_plan_named(&mut self, name: &str, effects: &mut Effects) {
+        if let Some(number) = self.plans.named(name.trim()) {
+            self.show_plan(number, effects);
+        } else {
+            let text = format!("no plan is called '{}'; see the table of plans", printable(name));
+            self.say(Severity::Error, text);
+        }
+    }
+
     /// Shows the best plan.
     pub(super) fn follow_best(&mut self, _effects: &mut Effects) {
         self.plans.shown = Shown::Best;

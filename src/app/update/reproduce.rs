@@ -10,6 +10,9 @@ use lightbay_core::run::Common;
 use lightbay_engines::AnyScenario;
 use serde_json::{Value, json};
 
+/// Number of passes over the changed values in the search for settings that make a scenario.
+const PASSES: usize = 3;
+
 /// Inputs of the run that the screen shows.
 struct SolveInputs {
     scenario: AnyScenario,
@@ -51,20 +54,14 @@ impl App {
                 settings.push(setting(name, value));
             }
         }
-        let wanted = &shown.sha256;
-        let applied = lightbay_engines::apply(&base, &shown.method, &settings);
-        let same = |scenario: &AnyScenario| scenario.sha256().is_ok_and(|sha256| sha256 == *wanted);
-        // Values that follow from other values need not be set, and some cannot be.
-        let applied = match applied {
-            Ok((scenario, _)) if same(&scenario) => Ok(settings),
-            _ => without_one(&base, &shown, &settings, scenario_only).ok_or(()),
-        };
-        let settings = applied.map_err(|()| {
+        let of_method = settings.split_off(scenario_only);
+        let mut settings = least(&base, &shown, &settings).ok_or_else(|| {
             format!(
                 "parameters do not express every change of {source}; write the scenario with {} and solve that file",
                 self.keymap.hint("write")
             )
         })?;
+        settings.extend(of_method);
         let mut words = vec!["lightbay".to_owned(), "solve".to_owned(), quoted(&source)];
         words.extend(["--method".to_owned(), quoted(&shown.method)]);
         for setting in &settings {
@@ -212,26 +209,43 @@ fn setting(name: &str, value: &ParamValue) -> Setting {
     Setting { name: name.to_owned(), index: None, text: value.to_string() }
 }
 
-/// Leaves out one setting of the scenario such that the rest makes the scenario of the plan; `None` if no setting can be
-/// left out.
-fn without_one(
-    base: &AnyScenario,
-    shown: &SolveInputs,
-    settings: &[Setting],
-    scenario_only: usize,
-) -> Option<Vec<Setting>> {
-    let makes = |settings: &[Setting]| {
-        let applied = lightbay_engines::apply(base, &shown.method, settings);
-        applied.is_ok_and(|(made, _)| made.sha256().is_ok_and(|sha256| sha256 == shown.sha256))
+/// Returns the settings that make the scenario of the plan from `base`, in the order of the form; `None` if no choice
+/// of them does. Settings of values that already follow from earlier settings are left out, because some of them cannot
+/// be set.
+fn least(base: &AnyScenario, shown: &SolveInputs, settings: &[Setting]) -> Option<Vec<Setting>> {
+    let made = |settings: &[Setting]| {
+        lightbay_engines::apply(base, &shown.method, settings).ok().map(|(scenario, _)| scenario)
     };
-    for left_out in 0..scenario_only {
-        let mut fewer = settings.to_vec();
-        fewer.remove(left_out);
-        if makes(&fewer) {
-            return Some(fewer);
+    let is_wanted = |scenario: &AnyScenario| scenario.sha256().is_ok_and(|sha256| sha256 == shown.sha256);
+    let mut scenario = base.clone();
+    let mut kept: Vec<Setting> = Vec::new();
+    // A later setting may change the value of an earlier one, which the next pass then sets again.
+    for _ in 0..PASSES {
+        for setting in settings {
+            let wanted = shown.scenario.knob(&setting.name);
+            if is_wanted(&scenario) || scenario.knob(&setting.name) == wanted {
+                continue;
+            }
+            let with: Vec<Setting> = kept.iter().chain([setting]).cloned().collect();
+            if let Some(made) = made(&with) {
+                (scenario, kept) = (made, with);
+            }
         }
     }
-    None
+    if !is_wanted(&scenario) {
+        return None;
+    }
+    let mut at = 0;
+    while at < kept.len() {
+        let mut fewer = kept.clone();
+        fewer.remove(at);
+        if made(&fewer).is_some_and(|made| is_wanted(&made)) {
+            kept = fewer;
+        } else {
+            at += 1;
+        }
+    }
+    Some(kept)
 }
 
 /// Quotes a word for a POSIX shell, if it needs it.

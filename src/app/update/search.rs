@@ -108,7 +108,7 @@ impl App {
                     let text = format!(
                         "{} {} {}",
                         entry.number,
-                        entry.method,
+                        self.plans.words(entry),
                         entry.status.map_or("", |status| status.word())
                     );
                     (entry.number as ItemId, text)

@@ -9,6 +9,7 @@ use crate::runtime::helpers::{self, Finished};
 use crate::runtime::kept_look::KeptLook;
 use crate::runtime::listing;
 use crate::runtime::open_scenario::OpenScenario;
+use crate::runtime::recordings;
 use crate::runtime::saved_plans::read_plan;
 use crate::runtime::terminal::title;
 use lightbay_core::event::Severity;
@@ -104,6 +105,10 @@ impl<V: View> Shell<V> {
                 self.app.dirty.frame = true;
                 self.app.dirty.urgent = true;
             }
+            Effect::CheckRecording(path) => {
+                let path = at_home(path);
+                self.helpers.spawn("record", move || Finished::Fact(recordings::check(path)));
+            }
             Effect::ReadScript(path) => {
                 let path = at_home(path);
                 self.helpers.spawn("script", move || {
@@ -121,13 +126,11 @@ impl<V: View> Shell<V> {
                 let look = &self.app.look;
                 let kept = KeptLook::of(look.palette, look.glyphs, self.base);
                 let places = self.opener.places.clone();
-                self.helpers.spawn("look", move || {
-                    Finished::Fact(match kept.write(&places) {
-                        Ok(()) => Fact::LookKept,
-                        Err(problem) => {
-                            Fact::Failed(format!("the look is not kept for the next start: {problem}"))
-                        }
-                    })
+                self.helpers.spawn("look", move || match kept.write(&places) {
+                    Ok(()) => Finished::Nothing,
+                    Err(problem) => Finished::Fact(Fact::Failed(format!(
+                        "the look is not kept for the next start: {problem}"
+                    ))),
                 });
             }
             Effect::SetTitle(text) => self.control(&title(&text)),

@@ -72,8 +72,10 @@ impl Log {
             self.right.push(Piece::muted(format!("{} of {count}  {key} log", self.lines.len())));
         }
         let newest = app.log.last().map_or(0, |entry| text::width(&entry.text, app.look.theme.glyphs));
-        if app.unread.is_some() {
-            self.right.insert(0, Piece::answer("Enter reads it  "));
+        match app.unread.len() {
+            0 => {}
+            1 => self.right.insert(0, Piece::answer("Enter reads it  ")),
+            count => self.right.insert(0, Piece::answer(format!("Enter reads {count} messages  "))),
         }
         let taken = pieces_width(&self.right, app.look.theme.glyphs);
         let sources = self.lines.iter().map(|entry| text::width(&entry.source, app.look.theme.glyphs));
