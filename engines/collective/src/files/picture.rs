@@ -138,7 +138,7 @@ fn lines(
         "Rows are the links that carry data, the busiest first".to_owned()
     };
     lines.push(format!(
-        "{rows}; names of links into the binding cut are bold; hatched pieces are reduced; the dashed \
+        "{rows}; names of links across the binding cut are bold; hatched pieces are reduced; the dashed \
          line is the finish."
     ));
     lines

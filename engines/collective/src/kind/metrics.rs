@@ -50,7 +50,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         figure::FLOOR_GAP,
         "above the floor",
         Unit::PERCENT,
-        "Completion time divided by its lower bound, minus 1.",
+        "Completion time divided by 'floor', minus 1.",
     )
     .in_table("above", 0, 2),
     MetricInfo::restated(

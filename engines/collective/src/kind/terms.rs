@@ -27,5 +27,5 @@ pub(super) const TERMS: &[Term] = &[
         .also(&["reduce_scatter", "reducescatter"]),
     Term::new("AllReduce", "The data of all ranks are added up, and every rank gets the whole sum.")
         .also(&["all_reduce", "allreduce"]),
-    Term::new("binding cut", "The set of nodes whose entry links prove the bound.").also(&["cut"]),
+    Term::new("binding cut", "The set of nodes whose entry links prove the bound; for ReduceScatter, Gather and the first part of an AllReduce, the links that leave the set.").also(&["cut"]),
 ];

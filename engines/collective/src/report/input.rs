@@ -49,7 +49,7 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Opti
             None => return About::default(),
         };
         let sentence = if plan.is_some_and(|plan| binds(plan, ends)) {
-            sentence.muted("  into the binding cut")
+            sentence.muted("  across the binding cut")
         } else {
             sentence
         };
@@ -110,7 +110,7 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     }
     let section = match links(scenario, plan) {
         Some(matrix) => Section::empty("Network").on_screens("rates", "", matrix).legend(
-            "GB/s; a colour or letter for each rate, the fastest first; bold: link into the binding cut; \
+            "GB/s; a colour or letter for each rate, the fastest first; bold: link across the binding cut; \
              x: failed link",
         ),
         None => Section::empty("Network"),

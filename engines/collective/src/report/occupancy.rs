@@ -142,10 +142,10 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let bound = shown.iter().filter(|ends| binds(subject, **ends)).count();
     let answer = match bound {
         0 => Phrase::new().answer(shown.len().to_string()).muted(" links"),
-        1 => Phrase::new().answer("1").muted(" link into the binding cut"),
-        _ => Phrase::new().answer(bound.to_string()).muted(" links into the binding cut"),
+        1 => Phrase::new().answer("1").muted(" link across the binding cut"),
+        _ => Phrase::new().answer(bound.to_string()).muted(" links across the binding cut"),
     };
-    let legend = "a colour or letter for each chunk; links by load, ▌ links into the binding cut; [ ] step \
+    let legend = "a colour or letter for each chunk; links by load, ▌ links across the binding cut; [ ] step \
          through the transmissions, + - zoom";
     let mut section = Section::empty("Occupancy")
         .block("grid", "", matrix)

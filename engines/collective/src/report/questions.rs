@@ -22,8 +22,8 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     if asked.is_empty() && steps.rows.is_empty() {
         return Err(Unavailable::absent(
             format!("the run of {} has solved no model", run.method),
-            "models are solved only if the constructed schedule ends after its bound: solve with auto, \
-             teccl-milp or teccl-lp",
+            "solve with auto, teccl-milp or teccl-lp; they solve models only if the constructed schedule ends \
+             after its bound",
         ));
     }
     let section =

@@ -214,7 +214,7 @@ fn folded<W: Watch<S>, S>(
         state.keep(EpochSchedule::pruned(task, unfolded(folding, starts)), watch, found)?;
         Ok(state.is_met())
     });
-    // If the run is stopped, reports what has been found.
+    // Unfolds and reports the best pass, also if the run was stopped.
     if let Some((_, starts)) = best {
         state.keep(EpochSchedule::pruned(task, unfolded(folding, &starts)), watch, found)?;
     }

@@ -78,6 +78,6 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "reconfigurations",
         "changes",
         Unit::COUNT,
-        "Number of reconfigurations of a region per micro-batch; reconfigurations whose delay policy 'paper' ignores do not count.",
+        "Number of reconfigurations of a region per micro-batch, without those whose delay is ignored by the policy 'paper'.",
     ),
 ];

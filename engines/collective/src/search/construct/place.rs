@@ -43,7 +43,8 @@ pub struct PlacementRule {
     pub slow_first: f64,
 }
 
-/// A path that a chunk may take next. Ordered by key, then by node, so that heaps are the same on every machine.
+/// A path that a chunk may take next. Ordered by rank, then by arrival, head and chain, so that heaps are the same on
+/// every machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     /// Key for the order, smallest first; if there is a single goal, the key includes a bound on the rest of the path.
