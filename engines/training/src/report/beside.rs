@@ -107,6 +107,6 @@ pub(super) mod tests {
         beside.plans[1].is_of_run = false;
         assert_eq!((ideal_s(&beside), comm_ideal_s(&beside)), (Some(9.0), Some(3.0)));
         beside.plans[0].metrics.insert(COMM.to_owned(), 0.0);
-        assert_eq!(nct(&beside, 11.0), None, "nothing is measured in what is not there");
+        assert_eq!(nct(&beside, 11.0), None, "no NCT if the ideal communication time is 0");
     }
 }

@@ -83,9 +83,10 @@ pub(super) fn section(
         .context(
             Phrase::new().muted(format!("dark time {}, R reconfigurations", delay_text(group.delay_s))),
         )
-        .legend(slider(group.delay_s).muted("   dark time; p, s, r, m, t: kinds of switches"))
+        .legend(slider(group.delay_s).muted("   O: dark time; letters: kinds of switches"))
         .on_screens("curves", "", curves(&targets))
         .remark(text)
+        .remark("Letters of the kinds of switches: p plzt, s silicon_photonics, r rotor, m mems, t mems_with_transceivers.")
         .remark(
             "Ports are counted pod by pod at the moment with the most ports in use. Free ports are a saving only if they are not installed, or are lent to another job.",
         ))

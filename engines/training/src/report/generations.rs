@@ -25,7 +25,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
         .answer(Phrase::new().answer(format!("best {}", number(stats.best, Unit::SECONDS))))
         .sentence(sentence(stats))
         .legend(legend(stats, values.ideal_s.is_some()))
-        .on_screens(FORMS[0], "Best and mean by order of magnitude", values.curves(true))
+        .on_screens(FORMS[0], "Best and mean, logarithmic", values.curves(true))
         .block(FORMS[1], "Best and mean", values.curves(false))
         .block(FORMS[2], "Newest generation", figures(stats));
     section.remarks = beside::remarks(run);

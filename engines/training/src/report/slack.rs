@@ -67,7 +67,7 @@ fn donating(analysis: &Analysis) -> Vec<(usize, &LinkFacts)> {
 fn donors(analysis: &Analysis) -> String {
     let names: Vec<String> =
         donating(analysis).iter().map(|(link, _)| link_name(&analysis.setting.instance, *link)).collect();
-    if names.is_empty() { String::new() } else { format!("; spare circuits {}", names.join(", ")) }
+    if names.is_empty() { String::new() } else { format!("; spare circuits on {}", names.join(", ")) }
 }
 
 fn spare(analysis: &Analysis) -> Table {

@@ -195,12 +195,18 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     let g = alone * share.replicas;
     if g > MAX_GPUS_PER_STAGE {
         let (key, other) = if alone == tp { ("cp", "tp") } else { ("ep", "etp") };
+        let (shared, or) = match share.replicas {
+            0 | 1 => (String::new(), ""),
+            several => {
+                (format!(" and by the {several} replicas that share a pod"), ", or lower `gpus_per_pod`")
+            }
+        };
         problems.add(
             format!("job.run.{key}"),
             format!(
-                "multiplied by {other} gives {g} GPUs per stage, but the maximum is {MAX_GPUS_PER_STAGE}"
+                "multiplied by {other}{shared} gives {g} GPUs per stage, but the maximum is {MAX_GPUS_PER_STAGE}"
             ),
-            format!("lower `{key}` or `{other}`"),
+            format!("lower `{key}` or `{other}`{or}"),
         );
         return None;
     }

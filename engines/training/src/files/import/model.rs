@@ -178,7 +178,7 @@ fn run_of(
             Some(value) => {
                 match info.accept(value) {
                     Ok(value) => {
-                        // The value has already passed the range of the parameter.
+                        // `accept` has already checked the value, so the field accepts it.
                         let _ = run.set_field(name, &value);
                     }
                     Err(problem) => problems.push(problem),

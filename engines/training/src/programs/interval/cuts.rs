@@ -7,6 +7,7 @@ use super::Writer;
 use crate::model::network::Network;
 use crate::simulate::iteration::tails_to_go;
 use lightbay_core::method::MethodError;
+use lightbay_core::problem::counted;
 use lightbay_highs::model::Column;
 
 /// Maximum number of intervals that the windows of two ordered tasks may share if the model is to have rows on their
@@ -124,9 +125,9 @@ impl Writer<'_> {
                     .map(|&(count, part)| (part, -volume / f64::from(count)))
                     .collect();
                 let words = format!(
-                    "{} tasks from {} on through {}",
-                    later.len(),
+                    "{} and {} on {}",
                     self.ask.scope.names.tasks[first as usize],
+                    counted(later.len() as u64 - 1, "later task", "later tasks"),
                     self.ask.scope.names.via(via)
                 );
                 for arc in network.preds.of(first) {

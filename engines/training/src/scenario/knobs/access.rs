@@ -208,7 +208,7 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
         ));
     };
     let mut model = known.clone();
-    // The value has passed the range of the knob.
+    // The value has been checked against the range of the knob, so the field accepts it.
     let _ = model.set_field(name, value);
     if model != known {
         job.model = Some(ModelChoice::Inline(model));
@@ -221,7 +221,7 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
 /// number. Bytes that every micro-batch sends are adapted to the number of micro-batches.
 pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
-    // The value has passed the range of the knob.
+    // The value has been checked against the range of the knob, so the field accepts it.
     let _ = job.run.set_field(name, value);
     // Both knobs set the placement in pods, so setting one removes the other.
     if name == PODS || name == "gpus_per_pod_per_replica" {

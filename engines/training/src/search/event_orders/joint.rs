@@ -41,8 +41,8 @@ pub fn serve<W: Watch<Proposal>>(
     points.dedup_by(|later, earlier| later.0 == earlier.0);
     let stretches = points.len().saturating_sub(1);
     // Variable 0 is the fraction of all work that is left undone. With this variable, the program is feasible from the
-    // start; its minimum is 0 exactly if all work fits. The other variables are the amounts of jobs in the stretches of
-    // their windows.
+    // start; its minimum is 0 exactly if all work fits. The other variables are the amounts of work of each job in
+    // the stretches of its window.
     let mut variable = vec![0u32; jobs.len() * stretches];
     let mut variables = 1;
     for (position, &job) in jobs.iter().enumerate() {
@@ -68,7 +68,7 @@ pub fn serve<W: Watch<Proposal>>(
         terms.extend(amounts.iter().filter(|at| **at > 0).map(|at| (*at, 1.0)));
         program.add(Row { terms, constant: -work });
     }
-    // Rows of resources first, by stretch, so that their prices are easy to find.
+    // Then the rows of the resources, by stretch, so that their prices are easy to find.
     for stretch in 0..stretches {
         for resource in resources {
             let shares = resource.shares.iter().filter_map(|&(job, weight)| {
