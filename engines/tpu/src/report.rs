@@ -154,7 +154,7 @@ impl<'a> TpuReport<'a> {
 
     fn routing(&self) -> Result<&'a Routing, Unavailable> {
         self.result()?.routing.as_ref().ok_or_else(|| {
-            Unavailable::absent("the plan has no routes", "solve with routing=at, or give the plan routes")
+            Unavailable::absent("the plan has no routes", "solve with routing=at and with_routes=true")
         })
     }
 

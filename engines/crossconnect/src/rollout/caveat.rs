@@ -166,9 +166,7 @@ pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Str
         |(batches, left)| {
             let left = match left {
                 0 => "leaves every pair a circuit".to_owned(),
-                left => format!(
-                    "leaves only {left} of the pairs without a circuit, because they have too few circuits"
-                ),
+                left => format!("still cuts off {}", counted(left as u64, "pair", "pairs")),
             };
             format!(
                 "; with min_pair_share={GENTLER_SHARE}, the change {left}, in {}",

@@ -84,7 +84,7 @@ fn exchange(
             let carried = carried.get(&(from as u32, to as u32)).copied().unwrap_or(0.0);
             if (carried - bytes).abs() > ROUNDING * bytes {
                 let text = format!(
-                    "{name}: routes carry {carried} bytes from {from} to {to}, but the demand is {bytes}"
+                    "{name}: routes carry {carried} bytes from server {from} to server {to}, but the demand is {bytes}"
                 );
                 found.add(code::BYTES, text);
             }
@@ -162,8 +162,14 @@ fn spread(
         let crossed = is_alike && group.iter().any(|route| route.delegate_nic_src != route.delegate_nic_dst);
         let uneven = group.iter().any(|route| !same(route.bytes, group[0].bytes));
         if group.len() != ways || uneven || (path == RoutePath::Eps && crossed) {
+            let alike = if path == RoutePath::Eps && is_alike {
+                ", each between NICs with the same number"
+            } else {
+                ""
+            };
             let text = format!(
-                "{name}: {path:?} routes from {from} to {to} are not spread evenly over {ways} paths"
+                "{name}: the {} routes from server {from} to server {to} must carry equal bytes over {ways} paths{alike}",
+                path.word()
             );
             found.add(code::ROUTE, text);
         }

@@ -49,8 +49,8 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     };
     if delay > 1.0 {
         section.remark(
-            "In the testbed of the paper, an optical switch needed 41 to 68 ms including its control path, and NICs were active \
-             again after 5.67 s; see delay_profile.",
+            "In the testbed of mFabric, an optical switch needed 41 to 68 ms including its control path, and NICs were active \
+             again after 5.67 s; the parameter delay_profile sets measured delays by name.",
         )
     } else {
         section

@@ -91,10 +91,10 @@ pub(super) fn check(
             own.lower
         ));
     } else {
-        let why = if own.stopped { "within the time" } else { "again" };
+        let within = if own.stopped { " within its time limit" } else { "" };
         remarks.push(format!(
-            "'mcf_lower' {lower} is claimed: the checker found a flow of {} {why} and proved that no flow \
-             exceeds {}",
+            "'mcf_lower' {lower} is only claimed: the largest flow that the checker found{within} is {}, and no \
+             flow exceeds {}",
             own.lower, own.upper
         ));
     }

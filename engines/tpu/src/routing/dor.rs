@@ -256,10 +256,10 @@ impl<'a> DorSelection<'a> {
             // Flows with a choice wait until the others are placed.
             _ if pass == 0 => {}
             open => {
-                // Each flow is removed and placed on its least loaded vector (best response).
+                // Each flow is placed on its least loaded vector (best response). In pass 1 it has no vector yet; in
+                // later passes it is first removed from its old vector.
                 if pass > 1
                     && let Some((_, old)) = open.iter().find(|(at, _)| *at == self.choice[flow])
-                // Passes after the first remove the flow before it chooses a vector.
                 {
                     self.carry(source, *old, -1);
                 }

@@ -157,7 +157,7 @@ impl TpuScenario {
             return Err(Problem::new(path, "does not exist", "give 0, 1 or 2 for X, Y, Z"));
         };
         let Some(given) = value.as_i64().filter(|side| (4..=MAX_SIDE).contains(side)) else {
-            let remedy = format!("give a whole number from 4 to {MAX_SIDE}");
+            let remedy = format!("give a multiple of 4 from 4 to {MAX_SIDE}");
             return Err(Problem::new(path, format!("'{value}' is not valid"), remedy));
         };
         *side = given as u16;

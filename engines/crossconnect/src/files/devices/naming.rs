@@ -131,7 +131,8 @@ pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> 
         bidirectional,
     };
     if template.has_slots() && (numbers.ingress_base == 0 || numbers.egress_base == Some(0)) {
-        return Err(Problem::new("ingress_base", "is 0, but slots and ports count from 1", "give 1 or more"));
+        let zero = if numbers.ingress_base == 0 { "ingress_base" } else { "egress_base" };
+        return Err(Problem::new(zero, "is 0, but slots and ports count from 1", "give 1 or more"));
     }
     Ok(Naming { numbers, template })
 }

@@ -181,7 +181,7 @@ pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
             let cause = value("CONNCAUSE").filter(|cause| !cause.is_empty() && *cause != "none");
             let cause = cause.map_or_else(String::new, |cause| format!(" ({})", printable(cause)));
             listing.notes.push(format!(
-                "{place}: {} to {} is {}{cause}; the import counts it as set",
+                "{place}: connection {} to {} is {}{cause}; the import counts it as set",
                 INPUTS + ingress,
                 OUTPUTS + egress,
                 printable(&state)
@@ -228,7 +228,7 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
             states.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
         if !bad.is_empty() {
             listing.notes.push(format!(
-                "{place}: {ingress}-{egress} is {}; the import counts it as set",
+                "{place}: connection {ingress}-{egress} is {}; the import counts it as set",
                 bad.join(", ")
             ));
         }

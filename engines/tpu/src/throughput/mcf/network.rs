@@ -28,7 +28,7 @@ pub struct Network {
     /// Arcs that arrive at each node, node by node.
     into: Vec<u32>,
     sources: Vec<u32>,
-    /// Number of consecutive sources that share a column.
+    /// Number of consecutive sources that share a column of the linear program.
     group: usize,
 }
 
