@@ -243,8 +243,8 @@ pub fn export(job: &ExportJob) -> Fact {
         }
         None => job.path.clone(),
     };
-    // Writes all files or none: all names are checked first, because an existing file must not stop the export after
-    // some files have been written.
+    // All names are checked first, so that an existing file does not stop the export after some files have been
+    // written.
     if !job.overwrite && artifacts.iter().any(|artifact| target(artifact).exists()) {
         return Fact::InTheWay(job.clone());
     }

@@ -225,7 +225,7 @@ impl App {
         }
     }
 
-    /// Stretches, shrinks or fits the axis; `at` is the point of the window that keeps its place, as a fraction of the
+    /// Stretches (`by` above 0), shrinks (below 0) or fits (0) the axis; `at` is the point of the window that keeps its place, as a fraction of the
     /// window.
     pub(super) fn axis(&mut self, by: i8, at: f64) {
         self.axis_of(self.focus.pane, by, at);
