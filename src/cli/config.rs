@@ -208,7 +208,7 @@ fn valid_part(text: &str) -> (ConfigFile, Problems) {
     let mut found: Vec<(usize, Problem)> = Vec::new();
     let mut rest = text.to_owned();
     let mut valid = ConfigFile::default();
-    // Each round blanks the lines of one problem, so that the places of the others stay.
+    // Each round blanks the lines of one problem, so that the line numbers of the other problems do not change.
     for _ in text.lines() {
         let error = match toml::from_str::<ConfigFile>(&rest) {
             Ok(written) => {

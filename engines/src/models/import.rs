@@ -141,7 +141,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
         (Some(_), None) => Err(Problem::new(
             "",
             "none of the files says which model was solved",
-            "add the .names.json file that was written with the model, or the scenario or plan with --set method=",
+            "add the .names.json file that was written with the model, or the scenario or plan (--set method=METHOD names the model)",
         )
         .into()),
     }

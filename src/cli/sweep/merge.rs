@@ -118,12 +118,16 @@ pub fn status(tables: &[PathBuf], json: bool, console: &mut Console) -> Result<E
     if !failed.is_empty() {
         writeln!(
             out,
-            "{} without a plan; --resume --retry-failed solves them again",
+            "{} without a plan; to solve again, repeat the sweep with --resume --retry-failed",
             listed("cell", "cells", &failed)
         )?;
     }
     if !missing.is_empty() {
-        writeln!(out, "{} missing; --resume solves them", listed("cell", "cells", &missing))?;
+        writeln!(
+            out,
+            "{} missing; to solve, repeat the sweep with --resume",
+            listed("cell", "cells", &missing)
+        )?;
     }
     writeln!(out, "{} of solving", lightbay_core::quantity::elapsed(elapsed_s))?;
     Ok(Exit::Done)
@@ -187,7 +191,7 @@ fn add(merged: &mut Option<Merged>, form: TableForm, text: &str) -> Result<(), P
         let get = |name: &str| fields.get(name).map_or("", String::as_str);
         let number = |name: &str| get(name).parse::<usize>().ok();
         let (Some(cell), Some(cells)) = (number("cell"), number("cells")) else {
-            return Err(refuse("has no columns 'cell' and 'cells'"));
+            return Err(refuse("has no whole numbers in the columns 'cell' and 'cells'"));
         };
         let row = Row {
             cell,

@@ -71,7 +71,7 @@ impl Plans {
             None => Ok(()),
             Some(path) => {
                 let name = printable(&path.to_string_lossy());
-                let remedy = "name another folder, or overwrite it with --force";
+                let remedy = "name another folder, or overwrite the plan with --force";
                 Err(Failure::input(name, "exists already", remedy))
             }
         }

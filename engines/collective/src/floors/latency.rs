@@ -229,8 +229,8 @@ fn cuts_of(
         }
     };
     for targets in targets {
-        // Minimum latency from a link to the destination.
         let target = if question.copies { targets.first().copied() } else { None };
+        // Minimum latency over each link and on to the nearest destination.
         let tails: Vec<f64> = leaving
             .iter()
             .map(|link| {

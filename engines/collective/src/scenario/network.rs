@@ -313,8 +313,8 @@ impl LinkNetwork {
             let Some(image) = alike else {
                 let (from, to) = ends;
                 return Err(format!(
-                    "maps link {}->{} to {from}->{to}, which does not exist or has another capacity or \
-                     latency",
+                    "maps link {}->{} to {from}->{to}, which does not exist or has another capacity or latency, \
+                     or other up times",
                     link.from, link.to
                 ));
             };

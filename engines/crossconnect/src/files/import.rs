@@ -268,7 +268,7 @@ fn text_of(file: &Input<'_>, limit: u64) -> Result<String, Problems> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Problem::new(format!("byte {}", at + 1), "is not UTF-8 text", "save the file as text").into()
+        Problem::new(format!("byte {}", at + 1), "is not UTF-8 text", "save the file as UTF-8 text").into()
     })
 }
 
@@ -310,7 +310,7 @@ fn lane(naming: &Naming, found: &Connection) -> Result<Lane, Problem> {
             Problem::new(
                 "",
                 format!("'{name}' is not the name of a port"),
-                format!("names look like {like}; set port_template"),
+                format!("names look like {like}; if the switch uses other names, set port_template"),
             )
         })
     };

@@ -353,7 +353,7 @@ fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
         operation.sources.iter().zip(&operation.destinations).all(|(from, to)| from.size == to.size)
     };
     if !sized {
-        let message = format!("'{}' combines chunks of different sizes", action.name());
+        let message = format!("'{}' has chunks of different sizes", action.name());
         return Some(Problem::new(path, message, "use the same size for all chunks"));
     }
     let needs = (action.signals() || action.waits()) && operation.channels.is_empty();

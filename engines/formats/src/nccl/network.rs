@@ -284,7 +284,7 @@ fn own_links(
     made: &mut Imported<ChassisNetwork>,
 ) {
     const SWITCH_CLASS: u32 = 0x06_8000;
-    // If a target is given only by its bus id, the first part of a divided device is used.
+    // Targets are given by bus id; on a divided device, the first part is used.
     let mut places: HashMap<(usize, &str), u32> = HashMap::new();
     for (number, gpu) in (0..).zip(gpus) {
         places.entry((gpu.host, topology.devices[gpu.device].bus.as_str())).or_insert(number);

@@ -26,7 +26,7 @@ pub fn formats() -> Vec<FormatInfo> {
     let models: Vec<&'static str> = MoeModelPreset::ALL.iter().map(|(name, _)| *name).collect();
     let info = FormatInfo::new(
         NAME,
-        "Counts of tokens by expert: CSV, JSON lines, EPLB weights, recorders of SGLang and vLLM, logs of Megatron.",
+        "Counts of tokens by expert: CSV, JSON lines, EPLB weights, files of the recorders of SGLang and vLLM, logs of Megatron.",
         SubjectSort::Scenario,
         "csv",
     );

@@ -76,7 +76,8 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         Some(delay) => Phrase::new().muted("pays up to ").answer(format!("{delay:.3} ms")),
         None => Phrase::new().muted("changing circuits never pays"),
     };
-    // Policies that change circuits for every layer are far outside the shown range at long delays.
+    // At long delays, policies that change circuits for every layer take far longer than all others, so they do not set
+    // the shown range.
     let range = study.time(SwitchPolicy::Exact, 0.0).zip(still).and_then(|(least, still)| {
         let width = still - least;
         (width > 1e-6 * still).then_some((least - 0.2 * width, still + 3.0 * width))

@@ -47,7 +47,7 @@ pub(super) fn check(
         found.add(
             code::ROUTE,
             format!(
-                "{place} uses {} virtual channels, but the scenario allows {}",
+                "{place} uses {} virtual channels; the scenario allows 1 to {}",
                 routing.vc_count, pod.vc_count
             ),
         );

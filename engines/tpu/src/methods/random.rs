@@ -34,7 +34,7 @@ impl Method<Tpu> for Random {
             ParamInfo::bool(
                 "symmetric",
                 true,
-                "If true, draws one group element per switch; if false, one permutation of the cubes per \
+                "If true, draws one element of `group` per switch; if false, one permutation of the cubes per \
                  switch.",
             ),
         ];

@@ -155,7 +155,8 @@ impl<'s> RelaxedProgram<'s> {
         let sizes: Vec<Column> = (ELECTRICAL_LINKS..classes)
             .map(|class| model.column(format!("size{class}"), 0.0, f64::INFINITY, 0.0))
             .collect();
-        // Capacities: electrical links 1 each, circuits their own size; both directions.
+        // Capacities, times `t`: electrical links 1 each, circuits their fraction of the switch; the factor 2 counts both
+        // directions.
         for class in 0..classes {
             let size = if class < ELECTRICAL_LINKS { t } else { sizes[class - ELECTRICAL_LINKS] };
             model.at_most(format!("class{class}"), 0.0, [(size, -2.0)]);

@@ -41,7 +41,7 @@ pub(super) fn section(simulation: &Simulation) -> Section {
     Section::empty("Simulation")
         .context(Phrase::new().muted("claimed until checked with --exact"))
         .answer(answer)
-        .remark("Claimed; `lightbay check --exact` simulates again.")
+        .remark("These figures are claimed; `lightbay check --exact` simulates again.")
         .block("curve", "Load and latency", curves)
         .block("figures", "Saturation", facts)
 }

@@ -144,8 +144,7 @@ impl<'f> Builder<'f> {
     /// alternating virtual channels, then all versions that are still possible.
     pub fn fill(mut self, by_priority: &[(usize, u8)]) -> Turns {
         let vcs = self.turns.vcs;
-        // Step 1 of section 7: one version of every turn, first versions that keep the channel, alternating between
-        // channels to balance them.
+        // Step 1 of section 7: one version of every turn; versions that keep the channel are tried first.
         for (at, &(class, port)) in by_priority.iter().enumerate() {
             // The channels alternate, so that both are used.
             let first = at % vcs;

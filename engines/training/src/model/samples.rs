@@ -165,7 +165,8 @@ pub fn random_tail_exact(seed: u64) -> Instance {
         }
     }
     tasks[0].release_s = span(&mut random, 0.0, 0.01);
-    // Sinks follow the last transfer of the chain if they could overlap with it on a link, else any transfer.
+    // Sinks on a link that the chain may use follow the last transfer of the chain, so that they do not overlap with the
+    // chain; other sinks follow any transfer.
     for (at, link) in links.iter().enumerate() {
         let (a, b) = (link.pod_a.0, link.pod_b.0);
         let shared = (at as u32) < real - 1;

@@ -285,7 +285,7 @@ impl Simulator {
             for position in 0..fill.tasks.len() {
                 self.turn(fill.tasks[position], fill.speeds[position], now, run, trace.as_deref_mut());
             }
-            // The next time at which two levels of the component meet.
+            // The next time at which the levels of two tasks of the component become equal.
             if run.rule == Rule::Level {
                 self.plan_meeting(&fill, now, run);
             }

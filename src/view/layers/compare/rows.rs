@@ -1,4 +1,4 @@
-//! Rows of the comparison: settings in which the plans differ, figures with sign and verdict.
+//! Rows of the comparison: settings in which the plans differ, figures with signed difference and verdict.
 
 use super::several;
 use crate::view::figures::{self, Room, in_unit};

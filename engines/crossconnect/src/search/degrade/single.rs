@@ -84,8 +84,8 @@ fn most(task: &Task) -> Assignment {
     found.filter(|found| found.circuits() > first.circuits()).unwrap_or(first)
 }
 
-/// Returns the first assignment: it keeps installed circuits and puts every other circuit on the first switch with a
-/// free port at both ends.
+/// Returns the first assignment: it keeps installed circuits that the target contains and puts every other circuit on
+/// the first switch with a free port at both ends.
 fn spread(task: &Task) -> Assignment {
     // Installed circuits first, then each pair on the first switches with room (first fit).
     let mut free = task.ports_a.clone();

@@ -162,7 +162,7 @@ impl Writer<'_> {
             let volume = self.ask.scope.evaluator.network.flows[task] * self.tau[task];
             let terms: Vec<_> = self.window(task).map(|k| (self.volume(task, k), 1.0)).collect();
             self.equal(format!("volume of {name}"), volume, &terms)?;
-            // Eq. 12 in its tightest form.
+            // DELTA Eq. 12 in its tightest form.
             for interval in self.window(task) {
                 let most = self.most_volume(task, interval);
                 let terms = [(self.volume(task, interval), 1.0), (self.active(task, interval), -most)];

@@ -322,7 +322,7 @@ impl Contracted {
     /// Returns the time points that represent the windows.
     fn points(&self, unit: f64) -> Points {
         let count = self.work.len() as u32;
-        // Union-find with offsets; each union saves a time point and a row and column of the matrix.
+        // Union-find with offsets; each union saves a time point and a row and column of the distance matrix.
         let mut joined =
             Joined { parent: (0..2 + 2 * count).map(|moment| Point { moment, plus: 0.0 }).collect() };
         let start = |job: u32| Point { moment: 2 + 2 * job, plus: 0.0 };

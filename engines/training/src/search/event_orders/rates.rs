@@ -87,7 +87,8 @@ impl RateFlow {
     /// Finds a shortest path from a job with work left to a stretch with free capacity, and augments along it; returns
     /// `false` if no such path exists.
     fn augment(&mut self) -> bool {
-        // Breadth-first search (Edmonds and Karp): shortest augmenting paths bound their number.
+        // Breadth-first search (Edmonds and Karp): with shortest augmenting paths, the number of augmentations is
+        // bounded.
         let jobs = self.lacking.len();
         self.reached_job.clear();
         self.reached_job.resize(jobs, UNSEEN);

@@ -294,7 +294,7 @@ impl<'a> Island<'a> {
 
     /// Adds an individual and removes the worst one.
     pub fn welcome(&mut self, found: &Circuits) {
-        // Migration replaces the worst individual; the size of the population stays.
+        // Migration replaces the worst individual, so the size of the population does not change.
         let last = self.worth.len().saturating_sub(1);
         if let Some(worst) = self.worth.get_mut(last) {
             *worst = Worth { rank: rank(found.makespan, found.ports), makespan: found.makespan };

@@ -144,7 +144,7 @@ fn cables(
     let (mut found, mut others, mut management) = (Vec::new(), 0, 0);
     for (line, [a, b]) in all {
         let place = format!("line {line}");
-        // A management network has its own switches, and the spines have ports for it.
+        // Cables of the management network are left out: it has its own switches, and the spines have ports for it.
         let manages = |end: &End| {
             ["oob", "bmc"].iter().any(|word| end.device.starts_with(word) || end.port.starts_with(word))
         };

@@ -81,7 +81,7 @@ fn of_table(bytes: &[u8], world: u32) -> Result<TracePods, Problems> {
                 } else {
                     format!("is in pod '{}' and in pod '{name}'", printable(&pods.names[*own as usize]))
                 };
-                problems.add(format!("rank {rank}"), message, "give every rank one pod");
+                problems.add(format!("rank {rank}"), message, "list every rank once");
                 continue;
             }
             *own = pod;
