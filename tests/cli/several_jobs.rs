@@ -80,7 +80,7 @@ fn methods_for_one_job_say_who_plans_several() {
     place
         .run(&["show", "preset:tiny4_pair", "--section", "frontier"])
         .exit(2)
-        .says(&["the section is for one job, but the scenario has 2"]);
+        .says(&["the section is for one job, but the scenario has 2 jobs"]);
     place
         .run(&["export", "preset:tiny4_pair", "--to", "lp"])
         .exit(2)

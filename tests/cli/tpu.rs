@@ -251,7 +251,7 @@ fn methods_refuse_what_they_do_not_make() {
         &["preset:tpu-128", "--method", "random", "--set", "routing=none", "--set", "with_faults=true"],
         &["failed switches need routes"],
     );
-    refused(&["preset:tpu-128", "--method", "random", "--set", "failed_ocs=0,0"], &["names switch 0 again"]);
+    refused(&["preset:tpu-128", "--method", "random", "--set", "failed_ocs=0,0"], &["repeats switch 0"]);
     // Without all switches the cubes fall apart.
     let all: Vec<String> = (0..48).map(|id| id.to_string()).collect();
     let failed = format!("failed_ocs={}", all.join(","));

@@ -153,9 +153,10 @@ impl<'a> TpuReport<'a> {
     }
 
     fn routing(&self) -> Result<&'a Routing, Unavailable> {
-        self.result()?.routing.as_ref().ok_or_else(|| {
-            Unavailable::absent("the plan has no routes", "solve with routing=at and with_routes=true")
-        })
+        self.result()?
+            .routing
+            .as_ref()
+            .ok_or_else(|| Unavailable::absent("the plan has no routes", "solve with routing=at"))
     }
 
     /// Returns the routes of the plan, or estimated routes (and `true`) if the plan has none.

@@ -185,7 +185,7 @@ pub enum RouteError {
 
 fn unreachable_words(missing: &Missing) -> String {
     let named: Vec<String> =
-        missing.named.iter().map(|(source, target)| format!("{source} to {target}")).collect();
+        missing.named.iter().map(|(source, target)| format!("chip {source} to chip {target}")).collect();
     let rest = missing.total.saturating_sub(missing.named.len());
     let more = if rest > 0 { format!(" and {rest} more pairs") } else { String::new() };
     format!("no route leads from {}{more}", named.join(", "))

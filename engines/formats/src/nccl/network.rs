@@ -3,7 +3,7 @@
 use super::ports::{self, NicPort};
 use super::{GpuLinkSort, NcclGpu, NcclTopology, PciSort, pcie};
 use crate::imported::Imported;
-use lightbay_core::problem::{Problem, printable};
+use lightbay_core::problem::{Problem, few, printable};
 use std::collections::{BTreeMap, HashMap};
 
 /// Rate of one NVLink in each direction by compute capability, GB/s, as in NCCL's model. The row of a GPU is the last
@@ -339,10 +339,12 @@ fn own_links(
         .iter()
         .filter(|((from, to), entry)| counts.get(&(*to, *from)).is_none_or(|back| back.0 != entry.0))
         .map(|((from, to), _)| format!("g{from} to g{to}"))
-        .take(4)
         .collect();
     if !one_way.is_empty() {
-        made.note(format!("links that are not listed equally at both ends: {}", one_way.join(", ")));
+        made.note(format!(
+            "links that are not listed equally at both ends, so each direction is imported as listed: {}",
+            few(&one_way)
+        ));
     }
     if elsewhere > 0 {
         made.note(format!("{elsewhere} links lead to no GPU of the file and were ignored"));

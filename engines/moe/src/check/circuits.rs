@@ -32,8 +32,8 @@ pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Find
             };
             if !right {
                 let text = format!(
-                    "{name}: {:?} of {:?} does not follow from the circuits of the previous layer",
-                    circuit.action,
+                    "{name}: the action '{}' of circuit {:?} does not follow from the circuits of the previous layer",
+                    circuit.action.word(),
                     place(circuit)
                 );
                 found.add(code::ACTION, text);
@@ -84,9 +84,10 @@ fn others(
             let wanted = if kept { CircuitAction::Keep } else { CircuitAction::Add };
             if circuit.action != wanted {
                 let text = format!(
-                    "{name}: action {:?} of circuit {:?} must be {wanted:?}, compared with the circuits of the layer",
-                    circuit.action,
-                    place(circuit)
+                    "{name}: the action of circuit {:?} is '{}', but must be '{}', compared with the circuits of the layer",
+                    place(circuit),
+                    circuit.action.word(),
+                    wanted.word()
                 );
                 found.add(code::ACTION, text);
             }

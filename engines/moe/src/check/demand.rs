@@ -126,7 +126,8 @@ pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult) -> V
 /// Checks that the plan has all layers of the stage, and that these layers carry the demand of the trace.
 pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Findings) {
     if result.layers.len() != demands.len() {
-        let text = format!("there are {} layers, but the stage has {}", result.layers.len(), demands.len());
+        let text =
+            format!("the plan has {} layers, but the stage has {}", result.layers.len(), demands.len());
         found.add(code::LAYERS, text);
         return;
     }
@@ -136,8 +137,10 @@ pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Find
         }
         let rows = &layer.demand_bytes;
         if rows.len() != demand.servers.len() || rows.iter().any(|row| row.len() != rows.len()) {
-            let text =
-                format!("layer {number}: demand_bytes has {} rows, or rows of different lengths", rows.len());
+            let text = format!(
+                "layer {number}: demand_bytes must have {0} rows of {0} entries",
+                demand.servers.len()
+            );
             found.add(code::DEMAND, text);
             continue;
         }
@@ -147,7 +150,7 @@ pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Find
                     found.add(
                         code::DEMAND,
                         format!(
-                            "layer {number}: {from} sends {claimed} bytes to {to}, but the trace gives {exact}"
+                            "layer {number}: server {from} sends {claimed} bytes to server {to}, but the trace gives {exact} bytes"
                         ),
                     );
                 }

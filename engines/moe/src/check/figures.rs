@@ -22,7 +22,7 @@ pub(super) struct Floors {
 pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {
-            found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
+            found.add(code::SCHEMA, format!("'{name}' is {value}, but must be a finite number"));
         }
     };
     number("objective.value", envelope.value);

@@ -64,7 +64,7 @@ fn of_layer(
         found.add(code::PLACEMENT, format!("layer {layer}: expert {expert} has no slot"));
     }
     if placement.replicas != counts {
-        let text = format!("layer {layer}: replicas are {:?}, must be {counts:?}", placement.replicas);
+        let text = format!("layer {layer}: replicas are {:?}, but must be {counts:?}", placement.replicas);
         found.add(code::PLACEMENT, text);
     }
     if !found.is_empty() {

@@ -68,8 +68,17 @@ fn exchange(
             found.add(
                 code::ROUTE,
                 format!(
-                    "{name}: the {:?} route of {} bytes from {:?} to {:?} uses no circuit and no working packet-switched NICs",
-                    route.path, route.bytes, nics[0], nics[1]
+                    "{name}: the {} route of {} bytes from NIC {} of server {} to NIC {} of server {} must carry 0 bytes or more between two servers, over {}",
+                    route.path.word(),
+                    route.bytes,
+                    nics[0].1,
+                    nics[0].0,
+                    nics[1].1,
+                    nics[1].0,
+                    match route.path {
+                        RoutePath::Ocs => "a circuit",
+                        RoutePath::Eps => "working packet-switched NICs",
+                    }
                 ),
             );
         }

@@ -38,18 +38,18 @@ pub(super) fn check(sizes: &Sizes, layers: usize, layer: &LayerPlan, found: &mut
         .find(|at| events.get(*at).is_none_or(|event| event.phase != names(*at)))
     {
         let there = events.get(at).map_or("nothing", |event| event.phase.as_str());
-        found.add(code::TIMELINE, format!("{name}: event {at} is '{there}', must be '{}'", names(at)));
+        found.add(code::TIMELINE, format!("{name}: event {at} is '{there}', but must be '{}'", names(at)));
         return;
     }
     let mut now = 0.0;
     for (event, (word, length)) in events.iter().zip(&wanted) {
         if !same(event.start_ms, now) {
-            let text = format!("{name}: {word} starts at {} ms, must start at {now} ms", event.start_ms);
+            let text = format!("{name}: {word} starts at {} ms, but must start at {now} ms", event.start_ms);
             found.add(code::TIMELINE, text);
         }
         now += length;
         if !same(event.end_ms, now) {
-            let text = format!("{name}: {word} ends at {} ms, must end at {now} ms", event.end_ms);
+            let text = format!("{name}: {word} ends at {} ms, but must end at {now} ms", event.end_ms);
             found.add(code::TIMELINE, text);
         }
     }

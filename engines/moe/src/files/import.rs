@@ -130,6 +130,8 @@ fn staged(
     if !is_whole || model.pp < 2 {
         return if stage.is_none() {
             Ok(layers)
+        } else if is_whole {
+            Err(Problem::new(STAGE, "has no effect on a model of one stage", "leave it out"))
         } else {
             let message = format!(
                 "has no effect: the file counts {} layers, but the model has {} in {} stages",

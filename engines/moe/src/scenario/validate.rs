@@ -209,7 +209,7 @@ impl MoeScenario {
             problems.add(
                 "cluster.servers",
                 format!("is {}, which is not a whole number of replicas of the model", self.cluster.servers),
-                format!("give a multiple of {per}: a replica takes {one} GPUs"),
+                format!("give a multiple of {per}: a replica needs {one} GPUs"),
             );
         }
         if self.prices.of_rate(self.region.link_gbps).is_none() {

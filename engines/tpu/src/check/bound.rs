@@ -40,8 +40,8 @@ pub(super) fn check(
         found.add(
             code::BOUND,
             format!(
-                "the bound over all pods is {claimed}, but the torus with the most equal sides carries \
-                 {torus}"
+                "the bound over all pods is {claimed}, but the torus with the most equal sides carries a \
+                 flow of {torus}"
             ),
         );
     }

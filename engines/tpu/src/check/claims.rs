@@ -15,7 +15,7 @@ const GENERAL_AT_ONCE: usize = 1536;
 pub(super) fn finite(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {
-            found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
+            found.add(code::SCHEMA, format!("'{name}' is {value}, but must be a finite number"));
         }
     };
     number("objective.value", envelope.value);
@@ -167,7 +167,7 @@ pub(super) fn mcf(
             "'mcf_upper' {upper} is claimed: the paths of {} chips without symmetry were not \
              measured{}; the hop counts prove {}",
             wiring.nodes(),
-            if depth.is_exact() { " within the time" } else { " (--exact measures them)" },
+            if depth.is_exact() { " within the time limit" } else { " (--exact measures them)" },
             proven.1
         ));
     } else if upper < proven.1 * (1.0 - EXACT) {
@@ -180,7 +180,7 @@ pub(super) fn mcf(
             found.add(
                 code::MCF,
                 format!(
-                    "routes with max channel load {} carry {rate}, but 'mcf_upper' is {upper}",
+                    "routes with max channel load {} carry a flow of {rate}, but 'mcf_upper' is {upper}",
                     routing.claims.max_channel_load
                 ),
             );
@@ -232,14 +232,21 @@ fn certified(
 }
 
 fn sound(lengths: &[f64], expected: usize, name: &str, found: &mut Findings) -> bool {
-    let sound = lengths.len() == expected && lengths.iter().all(|&length| length >= 0.0);
-    if !sound {
+    if lengths.len() != expected {
         found.add(
             code::CERTIFICATE,
-            format!("'{name}' must have {expected} lengths of at least 0, but has {}", lengths.len()),
+            format!("'{name}' must have {expected} lengths, but has {}", lengths.len()),
+        );
+        return false;
+    }
+    let wrong = lengths.iter().find(|length| length.is_nan() || **length < 0.0);
+    if let Some(wrong) = wrong {
+        found.add(
+            code::CERTIFICATE,
+            format!("'{name}' has the length {wrong}, but lengths must be 0 or more"),
         );
     }
-    sound
+    wrong.is_none()
 }
 
 /// Returns the length of every arc of the pod from the lengths of the link classes; `None` and a violation if the

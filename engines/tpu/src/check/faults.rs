@@ -5,6 +5,7 @@ use super::wiring::SWITCHES;
 use super::{EXACT, Findings, code};
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
+use lightbay_core::problem::counted;
 
 /// Checks the cases of failed switches: each switch has at most one case, and the listed routes and figures of each
 /// case are correct.
@@ -74,9 +75,14 @@ pub(super) fn check(
         let pair = |&(source, target): &(u32, u32)| source < nodes && target < nodes && source != target;
         let order = case.unreachable.windows(2).find(|two| two[0] >= two[1]);
         if let Some((source, target)) = case.unreachable.iter().find(|named| !pair(named)) {
-            fault(format!("{source} to {target} is not a pair of chips"));
+            fault(format!(
+                "the unreachable pair of chip {source} and chip {target} is not a pair of two chips of the pod"
+            ));
         } else if let Some(two) = order {
-            fault(format!("{} to {} is listed twice or not in ascending order", two[1].0, two[1].1));
+            fault(format!(
+                "the unreachable pair of chip {} and chip {} is listed twice or not in ascending order",
+                two[1].0, two[1].1
+            ));
         }
         let Some(routing) = &case.routing else {
             claimed += 1;
@@ -98,8 +104,9 @@ pub(super) fn check(
                 found.add(
                     code::FAULTS,
                     format!(
-                        "failure of switch {id}: the load is {:?}, but the routes give {}",
-                        case.max_channel_load, sums.max_load
+                        "failure of switch {id}: 'max_channel_load' is {}, but the routes give {}",
+                        case.max_channel_load.map_or_else(|| "missing".to_owned(), |load| load.to_string()),
+                        sums.max_load
                     ),
                 );
             }
@@ -117,8 +124,9 @@ pub(super) fn check(
     }
     if claimed > 0 {
         remarks.push(format!(
-            "the figures of {claimed} failed switches are claimed, because the plan does not contain the routes; solve \
-             with with_faults=true to include them"
+            "the figures of {} are claimed, because the plan does not contain the routes; solve with with_faults=true \
+             to include them",
+            counted(claimed, "failed switch", "failed switches")
         ));
     }
     if !unreachable.is_empty() {

@@ -193,9 +193,10 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
     for route in &routing.routes {
         let (source, target) = (route.source as usize, route.target as usize);
         if source >= sources || target >= nodes || source == target {
-            found.add(code::PAIR, format!("{place}: {source} to {target} is not a pair of listed chips"));
+            found.add(code::PAIR, format!("{place}: the route from chip {source} to chip {target} does not lead from a listed chip to another chip"));
         } else if std::mem::replace(&mut seen[source * nodes + target], true) {
-            found.add(code::PAIR, format!("{place}: the pair {source} to {target} has several routes"));
+            found
+                .add(code::PAIR, format!("{place}: several routes lead from chip {source} to chip {target}"));
         }
     }
     let order = |route: &Route| (route.source, route.target);
@@ -210,7 +211,7 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
     for source in 0..sources {
         for target in (0..nodes).filter(|&target| target != source) {
             if !seen[source * nodes + target] {
-                found.add(code::PAIR, format!("{place}: the pair {source} to {target} has no route"));
+                found.add(code::PAIR, format!("{place}: no route leads from chip {source} to chip {target}"));
             }
         }
     }

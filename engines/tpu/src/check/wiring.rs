@@ -151,7 +151,9 @@ fn parallel(wiring: &Wiring, found: &mut Findings) {
         for (port, far) in ports.iter().enumerate() {
             if *far == u32::MAX {
                 found.add(code::TOPOLOGY, format!("port {port} of chip {node} is not used"));
-            } else if ports[..port].contains(far) || *far as usize == node {
+            } else if *far as usize == node {
+                found.add(code::PARALLEL, format!("port {port} of chip {node} is joined to the same chip"));
+            } else if ports[..port].contains(far) {
                 found.add(code::PARALLEL, format!("chips {node} and {far} are joined twice"));
             }
         }

@@ -74,7 +74,10 @@ pub fn single_path(
         let fits = end == Some(route.target) && (route.source as usize) < sources && !route.ports.is_empty();
         if !fits {
             return refuse(
-                format!("has a route from {} to {} that does not lead there", route.source, route.target),
+                format!(
+                    "has a route from chip {} to chip {} that does not start at a listed chip or does not lead there",
+                    route.source, route.target
+                ),
                 "route the pod again",
             );
         }

@@ -49,7 +49,11 @@ pub struct PodSubject<'a> {
 impl PodSubject<'_> {
     fn routing(&self) -> Result<&Routing, Problem> {
         self.result.and_then(|result| result.routing.as_ref()).ok_or_else(|| {
-            Problem::new("routing", "is not in the plan", "solve the scenario with --set with_routes=true")
+            Problem::new(
+                "routing",
+                "is not in the plan",
+                "solve the scenario with --set routing=at --set with_routes=true",
+            )
         })
     }
 }

@@ -165,11 +165,11 @@ pub(super) fn relaxed(
         }
     })?;
     let text = format!(
-        "{}: {:.7} to {:.7} after {} sweeps",
+        "{} is between {:.7} and {:.7} after {} sweeps",
         if free {
-            "the relaxation bounds all pods of the size"
+            "the relaxation, an upper bound on the throughput of every pod of this size,"
         } else {
-            "with the fixed switches, a pod carries"
+            "the relaxation, an upper bound on the throughput of pods with the fixed switches,"
         },
         relaxed.lower,
         relaxed.upper,

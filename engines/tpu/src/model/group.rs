@@ -106,7 +106,7 @@ impl Group {
             ))
         };
         if order == 0 || order > usize::from(u16::MAX) || rows.iter().any(|row| row.len() != order) {
-            return refuse("is not square".to_owned());
+            return refuse("is empty, too large or not square".to_owned());
         }
         let table: Vec<u16> = rows.concat();
         if let Some(entry) = table.iter().find(|&&entry| usize::from(entry) >= order) {

@@ -187,8 +187,8 @@ pub(super) fn over(result: &TpuResult, routing: &Routing, arc: u32) -> Result<Se
     let flows = flows_over(&topology, routing, arc as usize);
     if flows.is_empty() {
         return Err(Unavailable::absent(
-            format!("no route of the plan takes link {arc}"),
-            "name another one",
+            format!("no route of the plan uses link {arc}"),
+            "name another link",
         ));
     }
     let is_class = routing.expand == Expansion::Translation;

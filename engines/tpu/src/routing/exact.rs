@@ -143,7 +143,7 @@ impl Candidates {
                     return Err(MethodError::Invalid(Problems::one(Problem::new(
                         "route_selection",
                         format!("the exact selection would choose among more than {MOST_ROUTES} routes"),
-                        "select by prices (route_selection = prices), or allow no slack",
+                        "set route_selection=prices or slack_hops=0",
                     ))));
                 }
                 candidates.flows.push(source as usize * frame.nodes() + target as usize);

@@ -111,7 +111,7 @@ fn pairs_without_a_way_are_named() {
     let error = route(&pod, &settings, &mut Unwatched::default()).unwrap_err();
     let RouteError::Unreachable(missing) = &error else { panic!("{error:?}") };
     assert_eq!((missing.total, missing.named[0], missing.named.len()), (64 * 64, (0, 64), 20));
-    assert!(error.to_string().starts_with("no route leads from 0 to 64, 0 to 65"));
+    assert!(error.to_string().starts_with("no route leads from chip 0 to chip 64, chip 0 to chip 65"));
     assert!(error.to_string().ends_with("and 4076 more pairs"));
 }
 

@@ -28,7 +28,7 @@ impl TpuScenario {
                             "job_shape",
                             format!("{} is {has} cubes, but 'cubes' is {cubes}", baselines::named(shape)),
                             format!(
-                                "set cubes={has}, or a shape such as {}",
+                                "set cubes={has}, or give a shape such as {}",
                                 baselines::named(baselines::usual_shape(cubes))
                             ),
                         );
@@ -97,7 +97,7 @@ impl TpuScenario {
             let path = format!("failed_ocs[{index}]");
             match seen.get_mut(usize::from(id)) {
                 None => problems.add(path, format!("is {id}"), "switches are 0 to 47"),
-                Some(seen) if *seen => problems.add(path, format!("names switch {id} again"), "name it once"),
+                Some(seen) if *seen => problems.add(path, format!("repeats switch {id}"), "name it once"),
                 Some(seen) => *seen = true,
             }
         }

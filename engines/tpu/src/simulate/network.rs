@@ -193,7 +193,7 @@ impl SimulatedPod {
             {
                 return Err(Problem::new(
                     "routing.routes",
-                    format!("has no route from {source} to {target}"),
+                    format!("has no route from chip {source} to chip {target}"),
                     "simulate a plan that routes every pair",
                 ));
             }
@@ -339,12 +339,17 @@ fn check(settings: &SimulationSettings, nodes: usize) -> Result<(), Problem> {
     let serialisation = settings.clock_ghz * f64::from(settings.flit_bytes) / settings.link_gbyte_per_s;
     let link = settings.link_latency_electrical_cycles.max(settings.link_latency_optical_cycles);
     let delay = u64::from(settings.router_latency_cycles) + u64::from(link) + serialisation.ceil() as u64;
-    if delay.max(u64::from(settings.injection_latency_cycles)) >= MAX_DELAY {
+    if delay >= MAX_DELAY {
         return refuse(
             "router_latency_cycles",
-            format!("makes a hop last {delay} cycles"),
-            format!("keep every latency below {MAX_DELAY} cycles"),
+            format!("and the latency and rate of the links make a hop last {delay} cycles"),
+            format!("keep every hop below {MAX_DELAY} cycles"),
         );
+    }
+    let injection = settings.injection_latency_cycles;
+    if u64::from(injection) >= MAX_DELAY {
+        let remedy = format!("give at most {}", MAX_DELAY - 1);
+        return refuse("injection_latency_cycles", format!("is {injection}"), remedy);
     }
     let cycles = u64::from(settings.warmup_cycles) + u64::from(settings.measure_cycles);
     if cycles >= MAX_CYCLES {

@@ -5,6 +5,7 @@ use super::nics::NicGroup;
 use super::phases::Course;
 use super::{CHECK_RELATIVE, Findings, Slack, code};
 use crate::plan::TaskSchedule;
+use lightbay_core::problem::counted;
 
 /// A stretch of constant rate on a resource.
 struct Piece {
@@ -70,13 +71,13 @@ pub(super) fn links(
             found.add(
                 code::CIRCUIT,
                 format!(
-                    "link {link} from {} to {} carries {:.3} Gb/s from {:.9} s to {:.9} s, but its {} circuits can carry {:.3} Gb/s ({})",
+                    "link {link} from {} to {} carries {:.3} Gb/s from {:.9} s to {:.9} s, but its {} can carry {:.3} Gb/s ({})",
                     case.pod_label(from.index()),
                     case.pod_label(to.index()),
                     worst.rate / 1.25e8,
                     worst.start_s,
                     worst.end_s,
-                    carrying.at(link, f64::midpoint(worst.start_s, worst.end_s)),
+                    counted(carrying.at(link, f64::midpoint(worst.start_s, worst.end_s)).into(), "circuit", "circuits"),
                     worst.capacity / 1.25e8,
                     names(case, &worst.tasks)
                 ),

@@ -72,7 +72,7 @@ pub(super) fn ports(
     if result.ports_used != total {
         found.add(
             code::PORTS_CLAIM,
-            format!("'ports_used' is {}, but the circuits use {total}", result.ports_used),
+            format!("'ports_used' is {}, but the circuits use {total} ports", result.ports_used),
         );
     }
     figures.push(Figure::exactly("total_ports", code::PORTS_CLAIM, total as f64));

@@ -206,7 +206,7 @@ fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remark
 fn any_switchings(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
     const WHAT: &str = "the bound on plans with any number of reconfigurations";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {
-        remarks.push(format!("{WHAT} is not verified: too many transfers"));
+        remarks.push(format!("{WHAT} is not verified, because the scenario has too many transfers"));
         return ideal_s;
     };
     // Rounding of sums of times must not decide the result.
@@ -214,7 +214,7 @@ fn any_switchings(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remar
         moving::Outcome::Proven { boxes } => {
             let boxes = counted(boxes as u64, "box", "boxes");
             remarks.push(format!(
-                "{boxes} of circuits tried: no plan with any number of reconfigurations takes less than {bound_s:.9} s"
+                "no plan with any number of reconfigurations takes less than {bound_s:.9} s (proved with {boxes} of circuits)"
             ));
             bound_s
         }

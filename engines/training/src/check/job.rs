@@ -40,7 +40,10 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
     if let Some(odd) =
         figures.chain([load.pp_volume_bytes]).find(|value| !(*value >= 0.0 && value.is_finite()))
     {
-        found.add(code::SCENARIO, format!("a time or volume of the job is {odd}, but must be 0 or more"));
+        found.add(
+            code::SCENARIO,
+            format!("a time or volume of the job is {odd}, but must be a finite number, 0 or more"),
+        );
         return None;
     }
     let orders = orders::orders(job, &shape, found)?;
@@ -160,15 +163,12 @@ fn uniform(job: &Job, [stage_gpus, together, own_gpus]: [u64; 3]) -> Result<Shap
     let run = &job.run;
     let replica_gpus = stage_gpus * u64::from(run.pp);
     let pod_gpus = own_gpus * together;
+    let key = if run.gpus_per_pod.is_some() { "gpus_per_pod" } else { "gpus_per_pod_per_replica" };
     if pod_gpus < stage_gpus || pod_gpus % stage_gpus != 0 {
-        return Err(format!(
-            "'gpus_per_pod_per_replica' is {pod_gpus}, not a multiple of the {stage_gpus} GPUs of one stage"
-        ));
+        return Err(format!("'{key}' is {pod_gpus}, not a multiple of the {stage_gpus} GPUs of one stage"));
     }
     if pod_gpus > replica_gpus {
-        return Err(format!(
-            "'gpus_per_pod_per_replica' is {pod_gpus}, more than the {replica_gpus} GPUs of one replica"
-        ));
+        return Err(format!("'{key}' is {pod_gpus}, more than the {replica_gpus} GPUs of one replica"));
     }
     divisible(job, stage_gpus)?;
     let stages_per_pod = (pod_gpus / stage_gpus) as u32;
@@ -228,14 +228,16 @@ fn sharing(job: &Job, alone: u64) -> Result<(u64, u64), String> {
     let column = u64::from(run.gpus) / u64::from(run.pp);
     let replicas = column / alone;
     if replicas == 0 || replicas * alone != column || pod == 0 {
-        return Err(format!("the {column} GPUs of a stage cannot be divided into groups of {alone}"));
+        return Err(format!(
+            "the {column} GPUs of a stage cannot be divided into groups of {alone} GPUs and pods of {pod} GPUs"
+        ));
     }
     match (pod.is_multiple_of(column), column.is_multiple_of(pod) && pod.is_multiple_of(alone)) {
         (true, _) => Ok((replicas, pod / replicas)),
         (false, true) => Ok((pod / alone, alone)),
-        (false, false) => {
-            Err(format!("'gpus_per_pod' is {pod}, which does not fit the {column} GPUs of a stage"))
-        }
+        (false, false) => Err(format!(
+            "'gpus_per_pod' is {pod}, which neither is a multiple of the {column} GPUs of a stage nor divides them into whole groups of {alone} GPUs"
+        )),
     }
 }
 

@@ -38,7 +38,10 @@ impl<'a> Course<'a> {
         };
         let delay_s = group.delay_s;
         if !(delay_s >= 0.0 && delay_s.is_finite()) {
-            found.add(code::SCENARIO, format!("'delay_s' is {delay_s}, but must be 0 or more"));
+            found.add(
+                code::SCENARIO,
+                format!("'delay_s' is {delay_s}, but must be a finite number, 0 or more"),
+            );
         }
         if !result.topology.is_empty() {
             found.add(code::TOPOLOGY, "'topology' must be empty if 'phases' is given");
@@ -165,7 +168,10 @@ pub(super) fn ports(
     if result.ports_used != total {
         found.add(
             code::PORTS_CLAIM,
-            format!("'ports_used' is {}, but the peaks of the pods add up to {total}", result.ports_used),
+            format!(
+                "'ports_used' is {}, but the largest numbers of ports that the pods use add up to {total}",
+                result.ports_used
+            ),
         );
     }
     figures.push(Figure::exactly("total_ports", code::PORTS_CLAIM, total as f64));

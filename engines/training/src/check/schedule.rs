@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::{CHECK_RELATIVE, Findings, Slack, code};
 use crate::plan::{TaskSchedule, TrainingResult};
+use lightbay_core::problem::counted;
 
 /// The schedule of every task if the list is complete and in order.
 pub(super) fn tasks<'a>(
@@ -155,9 +156,9 @@ fn rates(
             found.add(
                 code::FLOW_CAP,
                 format!(
-                    "{label}: segment {index} sends {} bytes in {length_s:.9} s, but {} flows can send {}",
+                    "{label}: segment {index} sends {} bytes in {length_s:.9} s, but its {} can send at most {} bytes",
                     segment.volume_bytes,
-                    case.net.tasks[task].flows,
+                    counted(case.net.tasks[task].flows.into(), "flow", "flows"),
                     cap * length_s
                 ),
             );

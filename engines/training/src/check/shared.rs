@@ -125,7 +125,7 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
         Some(PortsPerPod::ByPosition(ports)) => ports.iter().copied().map(u64::from).collect(),
     };
     if budget.len() != count || budget.iter().zip(&brought).any(|(budget, brought)| budget < brought) {
-        found.add(code::SCENARIO, format!("pods have {budget:?} ports, but the jobs define {brought:?}"));
+        found.add(code::SCENARIO, format!("the shared pods have {budget:?} ports, but the jobs define {brought:?}, and no pod may have fewer"));
         return None;
     }
     Some(Pods { budget, first, own })
@@ -173,7 +173,7 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
         let (name, pods) = (&job.name, own.len());
         found.add(
             code::TRADED,
-            format!("job '{name}' lists ports of {lengths:?} pods, but covers {pods} pods"),
+            format!("job '{name}' covers {pods} pods, but its lists 'ports_per_pod', 'given' and 'taken' have {lengths:?} entries"),
         );
         return false;
     }
@@ -277,7 +277,7 @@ fn figures(
     }
     let ports: u64 = result.jobs.iter().map(|job| job.shared.result.ports_used).sum();
     if result.ports_used != ports {
-        let text = format!("'ports_used' is {}, but the jobs use {ports}", result.ports_used);
+        let text = format!("'ports_used' is {}, but the jobs use {ports} ports", result.ports_used);
         found.add(code::PORTS_CLAIM, text);
     }
     let ideal = of(&|job| Some(job.shared.result.ideal_makespan_s)).unwrap_or(f64::NAN);

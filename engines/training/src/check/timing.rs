@@ -97,7 +97,7 @@ pub(super) fn fair(
         found.add(
             code::RESIM,
             format!(
-                "{} runs from {:.9} s to {:.9} s, but max-min fair rates give {:.9} s to {:.9} s ({} of {} tasks differ)",
+                "{} runs from {:.9} s to {:.9} s, but at max-min fair rates it runs from {:.9} s to {:.9} s ({} of {} tasks differ)",
                 case.task_label(task),
                 schedules[task].start_s,
                 schedules[task].finish_s,

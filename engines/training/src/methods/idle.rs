@@ -113,7 +113,11 @@ pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.text("windows") != Some("anchored") {
         let why = "unless windows=anchored";
-        idle.extend(without_effect(["margin", "anchor"], why, "set it, or leave this parameter out"));
+        idle.extend(without_effect(
+            ["margin", "anchor"],
+            why,
+            "set windows=anchored, or leave this parameter out",
+        ));
     }
     if params.ints("circuits").is_some() {
         let why = "with `circuits`, which fixes the circuits";

@@ -129,7 +129,7 @@ impl SessionMethod for MovingCircuits {
                 Problem::new(
                     "reconfiguration",
                     format!("changes circuits of a scenario that is not tail-exact: {reason}"),
-                    "set switch=none and use `delta-joint`, or leave interleaving and buckets out",
+                    "set switch=none and use `delta-joint`, or, in a job, try virtual_stages=1 and dp_buckets=1",
                 )
                 .into(),
             ));

@@ -165,7 +165,11 @@ fn check_lists(lists: &[Vec<Step>], stages: u32, micro_batches: u32) -> Result<(
             let path = format!("job.measured.order[{stage}][{place}]");
             let micro_batch = step.micro_batch as usize;
             if micro_batch >= n {
-                problems.add(path, format!("is '{step}', but the job has {n} micro-batches"), "");
+                problems.add(
+                    path,
+                    format!("is '{step}', but the job has {n} micro-batches"),
+                    format!("name micro-batches 1 to {n}"),
+                );
                 continue;
             }
             if step.backward && !seen[0][micro_batch] {

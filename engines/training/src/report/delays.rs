@@ -128,8 +128,8 @@ pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result
     let evaluator = &setting.evaluator;
     if let Some(reason) = evaluator.contention.loose.first() {
         return Err(Unavailable::absent(
-            format!("not only the last transfers compete for circuits: {reason}"),
-            "set virtual_stages=1 and dp_buckets=1",
+            format!("the scenario is not tail-exact: {reason}"),
+            "in a job, try virtual_stages=1 and dp_buckets=1",
         ));
     }
     let fixed = VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);

@@ -246,7 +246,10 @@ impl Report for SeveralReport<'_> {
                 None => Err(missing(name)),
                 Some(info) if info.of == SectionOf::Plan && self.result.is_none() => Err(no_plan()),
                 Some(_) if self.result.is_none() => Err(Unavailable::absent(
-                    format!("the section is for one job, but the scenario has {}", self.shared.jobs.len()),
+                    format!(
+                        "the section is for one job, but the scenario has {} jobs",
+                        self.shared.jobs.len()
+                    ),
                     "write its jobs with `lightbay export --to instance`, and show one",
                 )),
                 Some(_) => Err(Unavailable::absent(

@@ -223,7 +223,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     if !g.is_multiple_of(tp) {
         problems.add(
             "job.run.ep",
-            format!("multiplied by etp gives {g} GPUs per stage, which is not a multiple of {width}"),
+            format!("multiplied by etp gives {alone} GPUs per stage of a replica, which is not a multiple of {width}"),
             format!("make ep x etp a multiple of {tp}"),
         );
     }
@@ -280,7 +280,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             Some(moe) if !moe.experts.is_multiple_of(run.ep) => problems.add(
                 "job.run.ep",
                 format!("is '{}', which does not divide the {} experts", run.ep, moe.experts),
-                "give a divisor",
+                "give a divisor of the number of experts",
             ),
             _ => {}
         }
@@ -399,12 +399,10 @@ fn set_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) -> bool {
             ports.clone()
         }
     };
-    if job.ports_per_pod.is_some() && shape.ports.iter().any(|ports| !(1..=MAX_PORTS).contains(ports)) {
-        problems.add(
-            "job.ports_per_pod",
-            "has a value out of range",
-            format!("give whole numbers from 1 to {MAX_PORTS}"),
-        );
+    let out_of_range = shape.ports.iter().find(|ports| !(1..=MAX_PORTS).contains(*ports));
+    if let Some(ports) = out_of_range.filter(|_| job.ports_per_pod.is_some()) {
+        let remedy = format!("give whole numbers from 1 to {MAX_PORTS}");
+        problems.add("job.ports_per_pod", format!("has '{ports}'"), remedy);
     }
     problems.total() == before
 }

@@ -156,7 +156,12 @@ fn left(job: &Job, names: &[String], mut ports: Vec<u32>, problems: &mut Problem
             continue;
         };
         if !(1..=had[pod]).contains(&failed.port) {
-            let message = format!("is port {} of '{}', which has {}", failed.port, failed.pod, had[pod]);
+            let message = format!(
+                "is port {} of '{}', which has {}",
+                failed.port,
+                failed.pod,
+                counted(had[pod].into(), "port", "ports")
+            );
             problems.add(path, message, format!("give a port from 1 to {}", had[pod]));
         } else if let Some(first) = seen.insert((pod, failed.port), at) {
             problems.add(path, format!("repeats job.failed_ports[{first}]"), "name it once");
@@ -204,7 +209,7 @@ fn parts(map: &PodMap, gpus: u64, problems: &mut Problems) -> Option<(Vec<String
                     problems.add(
                         format!("job.pods[{at}]"),
                         format!("holds ranks {first} to {last}, but the job has ranks 0 to {}", gpus - 1),
-                        "give the first rank, then the last",
+                        format!("give the first rank, then the last, both from 0 to {}", gpus - 1),
                     );
                 }
                 let next = names.len() as u32;
@@ -238,7 +243,7 @@ fn parts(map: &PodMap, gpus: u64, problems: &mut Problems) -> Option<(Vec<String
             problems.add(
                 "job.pods",
                 format!("assigns rank {} twice, the second time to '{}'", part.first, name(part.pod)),
-                "give every rank one pod",
+                "list every rank once",
             );
         }
         next = next.max(part.last + 1);

@@ -34,7 +34,8 @@ impl Lattice {
         };
         if shape.iter().any(|side| *side == 0 || !side.is_multiple_of(4) || *side > 4 * pod::MAX_CUBES as u16)
         {
-            return refuse("is not a shape of a job", "give three multiples of 4");
+            let remedy = format!("give three multiples of 4 from 4 to {}", 4 * pod::MAX_CUBES);
+            return refuse("is not a shape of a job", &remedy);
         }
         let shape = shape.map(|side| side as i16);
         let (short, long) = (shape[0].min(shape[1]).min(shape[2]), shape[0].max(shape[1]).max(shape[2]));
@@ -167,7 +168,7 @@ impl Lattice {
                     return Err(Problem::new(
                         "topology",
                         format!("is not a torus {x}x{y}x{z}: port {port} of chip {node} leads elsewhere"),
-                        "route it by allowed turns (routing = at)",
+                        "set routing=at, which routes by allowed turns",
                     ));
                 }
             }

@@ -27,5 +27,5 @@ fn too_many_candidates_are_refused() {
     };
     let error = route(&pod, &settings, &mut Unwatched::default()).unwrap_err().to_string();
     assert!(error.contains("more than 400000 routes"), "{error}");
-    assert!(error.contains("route_selection = prices"), "{error}");
+    assert!(error.contains("route_selection=prices"), "{error}");
 }

@@ -40,8 +40,8 @@ pub(crate) fn files(stem: &str, job: &Job) -> Result<Vec<Artifact>, Problems> {
     let ranks = u64::from(shape.replicas) * u64::from(shape.stages) * u64::from(shape.gpus_per_stage);
     let per_stage = 4 * u64::from(job.run.micro_batches) * u64::from(shape.virtual_stages) + 4;
     if ranks.saturating_mul(per_stage) > MOST_NODES {
-        let message = format!("takes more than {MOST_NODES} nodes for {ranks} GPUs");
-        return Err(Problem::new("to", message, "lower `micro_batches` or `gpus` first").into());
+        let message = format!("needs more than {MOST_NODES} nodes for {ranks} GPUs");
+        return Err(Problem::new("to", message, "lower `micro_batches` or `gpus`").into());
     }
     let dag = full_dag(job, &shape, &workload, shape.replicas)?;
     let mut writer = TraceWriter {

@@ -33,7 +33,11 @@ impl WrittenProgram for SelectionProgram {
         let limit_s = best.fold(f64::INFINITY, f64::min) * (1.0 + ROOM);
         let writing = knobs::writing_of(params);
         Selection::new(SelectionRequest { evaluator, instance, caps, limit_s, goal: Goal::Makespan, writing })
-            .ok_or_else(|| MethodError::Failed("one circuit for every link does not fit the pods".to_owned()))
+            .ok_or_else(|| {
+                MethodError::Failed(
+                    "one circuit for every link does not fit the ports of the pods".to_owned(),
+                )
+            })
     }
 
     fn model(selection: &Selection) -> &Model {

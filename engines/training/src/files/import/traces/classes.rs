@@ -8,7 +8,7 @@ use super::knobs::TraceOptions;
 use super::placement::TracePods;
 use super::program::{self, ProgramFacts, ProgramStep, RankProgram, ReductionContext};
 use super::reading::{TraceFile, TraceFiles};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, few};
 use lightbay_formats::traces::{RankTrace, TracedCollective, TracedGroup};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -201,7 +201,7 @@ fn rank(
             let message = format!(
                 "is used by rank {}, but consists of ranks {}",
                 file.rank,
-                members.iter().take(8).map(u32::to_string).collect::<Vec<_>>().join(", ")
+                few(&members.iter().map(u32::to_string).collect::<Vec<_>>())
             );
             let name = format!("group '{}'", trace.groups[group as usize].name);
             return Err(Problem::new(name, message, "give the file of groups of this run").into());

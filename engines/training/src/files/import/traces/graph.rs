@@ -185,14 +185,14 @@ fn no_transfers(classes: &Classes, pods: &TracePods) -> Problem {
         return Problem::new("traces", "are of one rank and name no other", remedy);
     }
     if pods.names.len() < 2 {
-        let remedy = "set gpus_per_pod= to less than the number of ranks";
-        return Problem::new("gpus_per_pod", "puts all ranks into one pod, so nothing crosses", remedy);
+        let remedy = "set gpus_per_pod= to less than the number of ranks, or give a table with several pods";
+        return Problem::new("traces", "have all ranks in one pod, so nothing crosses pods", remedy);
     }
     match classes.facts.program.sizeless {
         0 => Problem::new(
             "traces",
             "have no transfer between pods",
-            "set gpus_per_pod=, or give traces with communication",
+            "change the pods (gpus_per_pod= or the table of pods), or give traces with communication",
         ),
         count => Problem::new(
             "unsized_bytes",

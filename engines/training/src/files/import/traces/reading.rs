@@ -203,7 +203,11 @@ fn numbered(found: Vec<FoundTrace<'_>>) -> Result<TraceFiles<'_>, Problems> {
             }
         };
         if rank >= crate::scenario::limits::MAX_GPUS {
-            problems.add(source.name.as_str(), format!("is of rank {rank}"), "check the name of the file");
+            problems.add(
+                source.name.as_str(),
+                format!("is of rank {rank}, but the maximum is {}", crate::scenario::limits::MAX_GPUS - 1),
+                "check the rank in the name of the file and in the trace",
+            );
             continue;
         }
         world = world.max(rank + 1).max(trace.as_ref().and_then(|trace| trace.world).unwrap_or(0));
@@ -220,7 +224,9 @@ fn numbered(found: Vec<FoundTrace<'_>>) -> Result<TraceFiles<'_>, Problems> {
         by_rank.insert(rank, TraceFile { source, form, read: trace, rank });
     }
     if world > crate::scenario::limits::MAX_GPUS {
-        problems.add("", format!("name {world} ranks"), "check the ranks of the groups");
+        let most = crate::scenario::limits::MAX_GPUS;
+        let message = format!("the files name {world} ranks, but the maximum is {most}");
+        problems.add("", message, "check the ranks of the traces and of the groups");
     }
     let traces = by_rank.into_values().collect();
     problems.into_result(TraceFiles { traces, groups: None, pods: None, nic_gbps: None, world, numbered })

@@ -87,7 +87,7 @@ fn messages_between_pods_are_transfers_of_ranks_with_equal_programs() {
     assert!(made.assumed.is_empty(), "{:?}", made.assumed);
     // In one pod, nothing crosses.
     let said = import(&files, &["gpus_per_pod=4"]).unwrap_err();
-    assert!(said.contains("puts all ranks into one pod"), "{said}");
+    assert!(said.contains("have all ranks in one pod"), "{said}");
 }
 
 #[test]
