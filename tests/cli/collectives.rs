@@ -124,7 +124,11 @@ fn wrong_scenarios_are_refused_with_field_value_and_what_is_valid() {
         ),
         ("/demand", custom(json!([{"source": 0, "dests": [16]}])), &["chunks[0].dests[0]", "a switch"]),
         ("/demand", custom(json!([{"source": 0, "dests": [0]}])), &["chunks[0].dests[0]", "the source"]),
-        ("/demand", custom(json!([{"source": 0, "dests": [1, 1]}])), &["chunks[0].dests[1]", "repeats 1"]),
+        (
+            "/demand",
+            custom(json!([{"source": 0, "dests": [1, 1]}])),
+            &["chunks[0].dests[1]", "repeats GPU 1"],
+        ),
         ("/topology/symmetry_generators", json!([[1, 2]]), &["symmetry_generators[0]"]),
         ("/failed_links", json!([[0, 16]]), &["no path from node 0"]),
     ];

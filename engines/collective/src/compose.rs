@@ -272,7 +272,7 @@ pub fn carry(
         return Ok(Carried { candidate, repairs: Vec::new() });
     };
     Err(format!(
-        "the scenario differs from the scenario of the plan in its {what}, so every send would start at another time"
+        "the scenario differs from the scenario of the plan in its {what}, so the schedule does not fit"
     ))
 }
 

@@ -251,7 +251,7 @@ pub fn text_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problem
     let Value::String(text) = value else { return refuse(value, place, "text in quotes", problems) };
     if text.len() > MAX_TEXT && text.chars().count() > MAX_TEXT {
         let message = format!("has {} characters", text.chars().count());
-        problems.add(place.to_string(), message, format!("give at most {MAX_TEXT}"));
+        problems.add(place.to_string(), message, format!("give at most {MAX_TEXT} characters"));
         return None;
     }
     Some(text)

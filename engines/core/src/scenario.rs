@@ -116,7 +116,7 @@ fn read_envelope<K: Kind>(value: &Value, problems: &mut Problems) -> Option<Scen
     fields.skip("schema");
     let kind = fields.text("kind", problems);
     if let Some(kind) = kind.filter(|kind| *kind != K::NAME) {
-        problems.add("kind", format!("is '{kind}'"), format!("expected '{}'", K::NAME));
+        problems.add("kind", format!("is '{kind}'"), format!("give '{}'", K::NAME));
         return None;
     }
     let name = fields.optional_text("name", problems).unwrap_or_default().to_owned();

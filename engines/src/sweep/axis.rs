@@ -118,7 +118,8 @@ fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamVa
     // A last value that only a rounding error excludes belongs to the range.
     let count = ((last - first) / step + 1e-9).floor() + 1.0;
     if count > MAX_VALUES as f64 {
-        return Err(refuse(&format!("it has {count} values; give a larger step")));
+        let message = format!("'{part}' has {count} values, but the maximum is {MAX_VALUES}");
+        return Err(Problem::new(info.name.clone(), message, "give a larger step, or a shorter range"));
     }
     (0..count as usize)
         .map(|at| {

@@ -297,7 +297,7 @@ impl TableForm {
             Self::Csv => {
                 let fields = cells::fields(line.trim_end());
                 if fields.len() != columns.len() {
-                    return Err(format!("has {} fields, must have {}", fields.len(), columns.len()));
+                    return Err(format!("has {} fields, but must have {}", fields.len(), columns.len()));
                 }
                 Ok(columns.iter().cloned().zip(fields.into_iter().map(Cow::into_owned)).collect())
             }

@@ -286,7 +286,7 @@ impl Checker<'_> {
                     reached.get(from).copied().flatten().map_or(Some(0), |hop| ends.get(hop).copied());
                 if there.is_none_or(|there| there > time) {
                     let text = format!(
-                        "causality: piece {piece} of trees[{place}] leaves {from} for {to} too early"
+                        "causality: piece {piece} of trees[{place}] leaves node {from} for node {to} before it has arrived there"
                     );
                     self.found.push(text);
                 }

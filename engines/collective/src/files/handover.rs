@@ -367,7 +367,10 @@ fn of_circuits(
         return Err(Problem::new(POD_GBYTE_PER_S, message, format!("omit it, or set {GPUS_PER_POD}")).into());
     }
     if u64::from(pods) * (u64::from(gpus) + 1) > crate::scenario::MAX_NODES as u64 {
-        let message = format!("gives {pods} pods of {gpus} GPUs, too many for a collective");
+        let message = format!(
+            "gives {pods} pods of {gpus} GPUs, but a collective supports at most {} GPUs and switches",
+            crate::scenario::MAX_NODES
+        );
         return Err(Problem::new(GPUS_PER_POD, message, "give fewer GPUs").into());
     }
     let mut notes = vec![format!(

@@ -196,7 +196,7 @@ impl WireNetwork {
             if self.links.get(&(*to, *from)) != Some(wire) {
                 let (from, to) = (&self.names[*from as usize], &self.names[*to as usize]);
                 let message = format!(
-                    "'{format}' has links in both directions, but the link from {from} to {to} has no equal one back"
+                    "'{format}' has links in both directions, but the link from {from} to {to} has no equal link in the reverse direction"
                 );
                 return Err(Problem::new(
                     "to",
@@ -429,7 +429,7 @@ mod tests {
         let mut broken = presets::scenario("ring8-allgather-1mb").unwrap();
         broken.failed_links = vec![[0, 1]];
         let said = file(NS3, "n", &broken).unwrap_err().to_string();
-        assert!(said.contains("has no equal one back"), "{said}");
+        assert!(said.contains("has no equal link in the reverse direction"), "{said}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problems, counted};
 
 /// A schedule may serve a size if its time exceeds the best time of this size by at most this fraction. This tolerance
 /// reduces the number of schedules.
@@ -59,7 +59,10 @@ pub(super) fn plan_ranges(
     let ranges = search.ranges()?;
     let served: usize = ranges.iter().map(|range| range.points.len()).sum();
     let (count, all) = (ranges.len(), search.sizes.len());
-    cx.note(Severity::Info, format!("{count} schedules serve {served} of {all} sizes"));
+    cx.note(
+        Severity::Info,
+        format!("{} {served} of {all} sizes", counted(count as u64, "schedule serves", "schedules serve")),
+    );
     let plan = best.plan();
     let candidate = Candidate {
         value: plan.objective.value,

@@ -99,7 +99,8 @@ impl Method<Collective> for TreesMethod {
         cx.phase("trees", "shares of spanning trees, and numbers of pieces");
         let parts = trees.parts(cx);
         let Some(plan) = parts.plan(shard_bytes(scenario), floor, &effort, cx)? else {
-            return Err(super::session::never(tasks.tasks.first()));
+            let why = "no schedule along trees was found; set schedule=auto, or solve with construct";
+            return Err(MethodError::Failed(why.to_owned()));
         };
         for library in parts.libraries().iter().filter(|library| !library.variants().is_empty()) {
             cx.note(

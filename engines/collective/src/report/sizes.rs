@@ -11,6 +11,7 @@ use crate::search::baselines::{FixedWays, by_fixed_ways};
 use crate::trees::library::TreeEffort;
 use crate::trees::parts::TreeParts;
 use lightbay_core::clock::Deadline;
+use lightbay_core::problem::Problems;
 use lightbay_core::report::{
     Cell, Column, Curve, Curves, Mark, Point, Section, Table, Tone, Unavailable, Unit,
 };
@@ -40,8 +41,12 @@ pub(super) fn sizes(
         let remedy = "use a named collective, such as all_gather";
         return Err(Unavailable::absent("buffer sizes apply only to named collectives", remedy));
     }
-    let wrong =
-        |_| Unavailable::absent("the network cannot be represented exactly", "use rates with fewer digits");
+    let wrong = |problems: Problems| match problems.list().first() {
+        Some(first) => {
+            Unavailable::absent(format!("{}: {}", first.path, first.message), first.remedy.clone())
+        }
+        None => Unavailable::failed(&problems),
+    };
     let listed_sizes = &scenario.demand.sizes_bytes;
     let sizes: Vec<f64> = if listed_sizes.is_empty() {
         (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect()

@@ -294,13 +294,15 @@ impl LinkNetwork {
         for &image in nodes {
             match hit.get_mut(image as usize) {
                 Some(hit) if !*hit => *hit = true,
-                _ => return Err(format!("is not a permutation: {image} appears twice or is not a node")),
+                _ => {
+                    return Err(format!("is not a permutation: node {image} appears twice or does not exist"));
+                }
             }
         }
         if let Some(node) =
             (0..count).find(|&node| self.nodes[node].kind != self.nodes[nodes[node] as usize].kind)
         {
-            return Err(format!("maps node {node} to {}, which is of another kind", nodes[node]));
+            return Err(format!("maps node {node} to node {}, which is of another kind", nodes[node]));
         }
         let mut links = Vec::with_capacity(self.links.len());
         for link in &self.links {

@@ -71,11 +71,11 @@ fn contradictions_are_refused() {
         ("where no link exists", &|it| it["failed_links"] = json!([[0, 2]])),
         ("is not a permutation", &|it| it["topology"]["symmetry_generators"] = json!([[0, 0, 1]])),
         ("has another capacity or latency", &|it| it["topology"]["symmetry_generators"] = json!([[1, 2, 0]])),
-        ("demand.ranks[1]: repeats 0", &|it| it["demand"]["ranks"] = json!([0, 0])),
+        ("demand.ranks[1]: repeats GPU 0", &|it| it["demand"]["ranks"] = json!([0, 0])),
         ("demand.ranks[1]: is 7, but nodes are 0 to 2", &|it| it["demand"]["ranks"] = json!([0, 7])),
         ("demand.root: has no effect on AllGather", &|it| it["demand"]["root"] = json!(0)),
         ("time.epoch_us: is missing", &|it| it["time"] = json!({"epoch": "fixed"})),
-        ("up_us[1]: is [5, 9], but comes after 7", &|it| {
+        ("up_us[1]: is [5, 9]; use an interval that begins at 7 or later", &|it| {
             it["topology"]["links"][0]["up_us"] = json!([[0, 7], [5, 9]]);
         }),
     ];

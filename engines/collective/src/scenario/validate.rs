@@ -125,7 +125,7 @@ impl CollectiveScenario {
                     problems.add(
                         "demand",
                         format!("no path from node {from} to node {to}"),
-                        "add links, or omit the pair",
+                        "add links, repair failed links, or leave one of the two nodes out",
                     );
                 }
             }
@@ -189,7 +189,7 @@ impl Topology {
             if let Some(first) = seen.insert((link.from, link.to), index) {
                 problems.add(
                     path(),
-                    format!("repeats links[{first}] from {} to {}", link.from, link.to),
+                    format!("repeats links[{first}] from node {} to node {}", link.from, link.to),
                     "merge links between the same nodes: add their rates; they must have the same latency",
                 );
             }
@@ -209,8 +209,8 @@ impl Topology {
                 if !(begin >= last && end > begin && end.is_finite()) {
                     problems.add(
                         format!("{}.up_us[{at}]", path()),
-                        format!("is [{begin}, {end}], but comes after {last}"),
-                        "use intervals that ascend and do not overlap",
+                        format!("is [{begin}, {end}]"),
+                        format!("use an interval that begins at {last} or later and ends after its begin"),
                     );
                 }
                 last = f64::max(last, end);
@@ -243,7 +243,7 @@ impl Demand {
             for (at, &rank) in ranks.iter().enumerate() {
                 let path = format!("{path}.ranks[{at}]");
                 if gpu(&path, rank, problems) && !seen.insert(rank) {
-                    problems.add(path, format!("repeats {rank}"), "list every GPU once");
+                    problems.add(path, format!("repeats GPU {rank}"), "list every GPU once");
                 }
             }
             if let Some(root) = root.filter(|&root| root as usize >= ranks.len()) {
@@ -266,7 +266,7 @@ impl Demand {
                                 "omit it: the source already has the chunk",
                             );
                         } else if gpu(&path, dest, problems) && !seen.insert(dest) {
-                            problems.add(path, format!("repeats {dest}"), "list every destination once");
+                            problems.add(path, format!("repeats GPU {dest}"), "list every destination once");
                         }
                     }
                 }
@@ -367,7 +367,7 @@ impl Demand {
         if self.matrix.len() != ranks || self.matrix.iter().any(|row| row.len() != ranks) {
             problems.add(
                 "demand.matrix",
-                "has another shape",
+                format!("does not have {ranks} rows of {ranks} entries"),
                 format!("use {ranks} rows of {ranks}, one row for each rank"),
             );
         }

@@ -288,7 +288,7 @@ impl<T: FieldType, const N: usize> FieldType for [T; N] {
         let entries = Vec::<T>::read(value, place, range, problems)?;
         let given = entries.len();
         entries.try_into().ok().or_else(|| {
-            problems.add(place.to_string(), format!("has {given} entries"), format!("give {N}"));
+            problems.add(place.to_string(), format!("has {given} entries"), format!("give {N} entries"));
             None
         })
     }
@@ -318,7 +318,7 @@ macro_rules! tuple {
             fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
                 let list = list_at(value, place, problems)?;
                 if list.len() != $count {
-                    problems.add(place.to_string(), format!("has {} entries", list.len()), concat!("give ", $count));
+                    problems.add(place.to_string(), format!("has {} entries", list.len()), concat!("give ", $count, " entries"));
                     return None;
                 }
                 Some(($($type::read(&list[$at], &Place::Entry(place, $at), range, problems)?,)+))

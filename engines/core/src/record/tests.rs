@@ -86,7 +86,7 @@ fn every_problem_of_a_record_is_told_with_its_place() {
         "failed[1]: is '-1'; give a whole number from 0 to 65535",
         "failed[2]: is 'x'; give a whole number from 0 to 65535",
         "rate_gbps: is '0'; give a number from 0.001 to 1000000",
-        "ends: has 1 entries; give 2",
+        "ends: has 1 entries; give 2 entries",
         "parts[0].weight_kg: is '3'; give a number from 0.5 to 2",
         "parts[1].name: is missing; add it",
         "port: is not a known key; did you mean 'ports'?",

@@ -132,7 +132,7 @@ fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
             for (gpu, &count) in senders.iter().enumerate().filter(|&(_, &count)| count != 1) {
                 found.add(
                     code::RECEIVER,
-                    format!("phases[{phase}]: GPU {gpu} receives from {count} GPUs, must receive from 1"),
+                    format!("phases[{phase}]: GPU {gpu} receives from {count} GPUs, but must receive from 1"),
                 );
             }
         }

@@ -142,7 +142,7 @@ impl CrossconnectScenario {
                     problems.add(
                         format!("{path}.{key}"),
                         "has control characters or is too long",
-                        "give one short line",
+                        format!("give one line of at most {} bytes", 4 * LONGEST),
                     );
                 }
             }

@@ -48,7 +48,7 @@ impl CrossconnectScenario {
             }
             for (pod, row) in table.iter().enumerate().filter(|(_, row)| row.len() != columns) {
                 let message = format!("has {} entries", row.len());
-                problems.add(format!("{key}[{pod}]"), message, format!("give {columns}"));
+                problems.add(format!("{key}[{pod}]"), message, format!("give {columns} entries"));
             }
         }
         if self.wiring == Wiring::SingleSided && self.ports_b.iter().flatten().any(|&ports| ports > 0) {
@@ -227,7 +227,7 @@ impl CrossconnectScenario {
         let [near, far] = self.ends(circuit);
         if circuit.pod_a == circuit.pod_b && (!self.is_placed() || near == far) {
             let remedy = if near == far {
-                "give two ports"
+                "give two different ports"
             } else {
                 "give two pods, or all target circuits port by port in 'placed'"
             };

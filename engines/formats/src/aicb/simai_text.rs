@@ -293,7 +293,7 @@ impl SimaiReading {
                 "the file is cut off or was edited; correct line 2 or generate it again",
             );
         } else if self.rows_seen == 0 {
-            problems.add("line 2", "'0' rows", "an iteration needs at least one row");
+            problems.add("line 2", "announces '0' rows", "an iteration needs at least one row");
         }
     }
 

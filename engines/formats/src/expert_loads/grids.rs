@@ -57,7 +57,11 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<ExpertLoads, Problems> {
     }
     let mut known: BTreeMap<(u64, u32), &LoadGrid> = BTreeMap::new();
     for grid in &grids {
-        if grid.rows.len() != ranks || grid.ranked != ranked {
+        if grid.ranked != ranked {
+            let with = |ranked| if ranked { "has counts by rank" } else { "has no counts by rank" };
+            let message = format!("{}, but {} {}", with(grid.ranked), first.place, with(ranked));
+            problems.add(&*grid.place, message, REMEDY);
+        } else if grid.rows.len() != ranks {
             let message = format!("has {} ranks, but {} has {ranks}", grid.rows.len(), first.place);
             problems.add(&*grid.place, message, REMEDY);
         }

@@ -161,7 +161,7 @@ impl SparseLoads {
         let total = layers.len().saturating_mul(ranks).saturating_mul(width);
         if total > MOST_COUNTS {
             let message = format!("has {ranks} ranks and {experts} experts, {total} counts in all");
-            return Err(Problem::new("", message, format!("the maximum is {MOST_COUNTS}")));
+            return Err(Problem::new("", message, format!("give at most {MOST_COUNTS} counts")));
         }
         let mut filled = total;
         let grids = layers.iter().map(|&(iteration, layer)| {

@@ -102,8 +102,11 @@ impl Arguments<'_> {
         let (name, value) = self.text(names)?;
         let size = value.replace('_', "").parse::<u64>().ok().filter(|size| u32::try_from(*size).is_ok());
         if size.is_none() {
-            let remedy =
-                if value.contains('$') { "replace the variable by a number" } else { "use an integer" };
+            let remedy = if value.contains('$') {
+                "replace the variable by a number"
+            } else {
+                "use an integer from 0 to 4294967295"
+            };
             self.problems.add(name, format!("is '{}'", printable(&value)), remedy);
         }
         size

@@ -156,7 +156,11 @@ fn gpu(
         let value = fields.required("connected_to", problems)?;
         let peers: Vec<u32> = whole_numbers(value, &path, problems)?;
         if let Some(peer) = peers.iter().find(|peer| **peer as usize >= ranks) {
-            problems.add(path, format!("has rank {peer}"), format!("there are {ranks}"));
+            problems.add(
+                path,
+                format!("has rank {peer}"),
+                format!("there are {ranks} ranks, numbered from 0"),
+            );
         }
         Some((sort?, peers))
     });
@@ -223,7 +227,7 @@ fn gpu(
         fields.finish(problems);
         if operations.len() > MOST_OPERATIONS {
             let message = format!("has {} operations", operations.len());
-            problems.add(&*path, message, format!("executors take {MOST_OPERATIONS}"));
+            problems.add(&*path, message, format!("use at most {MOST_OPERATIONS}"));
         }
         let read = |(at, value): (usize, &Value)| {
             let path = format!("{path}.ops[{at}]");
@@ -306,7 +310,7 @@ fn operation(
         problems.add(
             format!("{path}.channel_ids"),
             message,
-            format!("executors take {MOST_CHANNELS_OF_OPERATION}"),
+            format!("use at most {MOST_CHANNELS_OF_OPERATION}"),
         );
     }
     let barrier = if action == PlanAction::Barrier {

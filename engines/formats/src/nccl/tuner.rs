@@ -79,7 +79,11 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
                     printable(&row.collective),
                     next.min_bytes
                 );
-                problems.add(format!("{place}.max_bytes"), message, "let ranges touch");
+                problems.add(
+                    format!("{place}.max_bytes"),
+                    message,
+                    "let the next range begin 1 byte after max_bytes",
+                );
             }
             None if row.max_bytes < LAST_BYTES => {
                 let message =

@@ -143,7 +143,7 @@ impl Builder {
                     name(from),
                     name(to)
                 );
-                self.problems.add(place, message, "use the same unit for both rates");
+                self.problems.add(place, message, "give both links a rate in the same unit");
                 return;
             }
         };

@@ -23,10 +23,13 @@ impl LinkFacts {
         let wrong = |what: &str| format!("{name} is '{value}', but must be {what}");
         let rate = |factor: f64| {
             let rate = number(factor, MOST_GBYTE_PER_S).filter(|rate| *rate > 0.0);
-            rate.map(FileRate::GbytePerS).ok_or_else(|| wrong("a number above 0"))
+            rate.map(FileRate::GbytePerS)
+                .ok_or_else(|| wrong(&format!("a number above 0 and up to {:e}", MOST_GBYTE_PER_S / factor)))
         };
         let latency = |factor: f64| {
-            number(factor, MOST_US).map(FileLatency::Us).ok_or_else(|| wrong("a number of at least 0"))
+            number(factor, MOST_US)
+                .map(FileLatency::Us)
+                .ok_or_else(|| wrong(&format!("a number from 0 to {:e}", MOST_US / factor)))
         };
         let unit = name.rsplit('_').next().unwrap_or_default();
         match name.as_str() {

@@ -84,7 +84,7 @@ pub(super) fn read(text: &str) -> Builder {
             }
             Some((from, to, _)) => {
                 let message = format!(
-                    "connects {from} and {to}, but the nodes are numbered 0 to {}",
+                    "connects nodes {from} and {to}, but the nodes are numbered 0 to {}",
                     nodes.saturating_sub(1)
                 );
                 builder.problems.add(place, message, "correct the number");

@@ -121,7 +121,7 @@ fn by_gpu(value: &Value, path: &str, problems: &mut Problems) -> BTreeMap<u32, V
         let path = format!("{path}.{key}");
         let gpu = key.parse::<u32>().ok().filter(|gpu| (*gpu as usize) < MOST_RANKS);
         if gpu.is_none() {
-            problems.add(&*path, "is no GPU", "use the number of the GPU in the node as its name");
+            problems.add(&*path, "is not a GPU", "use the number of the GPU in the node as its name");
         }
         if let Some((gpu, list)) = gpu.zip(whole_numbers(value, &path, problems)) {
             found.insert(gpu, list);

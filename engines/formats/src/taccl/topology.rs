@@ -239,7 +239,7 @@ fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
                 problems.add(
                     format!("links[{to}][{from}]"),
                     format!("is {number}"),
-                    "a node must not link to itself",
+                    "set 0: a node has no link to itself",
                 );
             }
         }

@@ -158,7 +158,7 @@ impl TaskPlacement {
             }
             if !(0.0..=1e12).contains(&task.runtime_ms) {
                 let message = format!("takes {} ms", task.runtime_ms);
-                problems.add(format!("task {}", task.id), message, "give a time from 0");
+                problems.add(format!("task {}", task.id), message, "give a time from 0 to 1e12 ms");
             }
         }
         problems.into_result(())?;

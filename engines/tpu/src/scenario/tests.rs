@@ -70,7 +70,7 @@ fn all_that_is_wrong_is_said_at_once() {
     }));
     for start in [
         "cubes: is '0'; give a whole number from 1 to 144",
-        "job_shape: has 2 entries; give 3",
+        "job_shape: has 2 entries; give 3 entries",
         "topology: is 'torus'",
         "group[0]: is '0'",
         "vc_count: ",

@@ -33,7 +33,7 @@ impl LinkOrbits {
             }
             if (0..count).any(|node| topology.nodes[node].kind != topology.nodes[images[node] as usize].kind)
             {
-                return Err(format!("generators[{place}] maps a GPU to a switch"));
+                return Err(format!("generators[{place}] maps a node to a node of another kind"));
             }
             for (id, link) in topology.links.iter().enumerate() {
                 let alike = image(images, id).map(|other| &topology.links[other as usize]).filter(|other| {

@@ -40,7 +40,7 @@ impl Checker<'_> {
         for of_root in carried.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
             let (root, _) = of_root[0].0;
             for ((_, dest), _) in of_root.iter().filter(|(_, sum)| *sum != Some((1, 1))) {
-                let to = dest.map_or_else(String::new, |dest| format!(" to {dest}"));
+                let to = dest.map_or_else(String::new, |dest| format!(" for destination {dest}"));
                 self.found.push(format!("demand: the shares of root {root}{to} do not add up to 1"));
             }
             let dests = self.receivers.len() - usize::from(self.receivers.contains(&root));

@@ -191,14 +191,15 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
     let count = found.len();
     let all = counted(count as u64, "collective", "collectives");
     match params.int("node").map(|node| usize::try_from(node).unwrap_or(usize::MAX)) {
-        Some(node) if node < count => Ok(node),
-        Some(node) => {
-            Err(Problem::new("node", format!("is {node}, but the trace has {all}"), "use a smaller number"))
-        }
-        None if count == 1 => Ok(0),
-        None if count == 0 => {
+        _ if count == 0 => {
             Err(Problem::new("", "has no collective", "pass a trace that contains a collective"))
         }
+        Some(node) if node < count => Ok(node),
+        Some(node) => {
+            let remedy = format!("use a number from 0 to {}", count - 1);
+            Err(Problem::new("node", format!("is {node}, but the trace has {all}"), remedy))
+        }
+        None if count == 1 => Ok(0),
         None => {
             let mut kinds: BTreeMap<String, (usize, usize)> = BTreeMap::new();
             for (at, collective) in found.iter().enumerate() {

@@ -232,11 +232,11 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
     }
     let per_rank = per_rank.filter(|chunks| (1..=1 << 16).contains(chunks));
     if per_rank.is_none() {
-        let message = format!("has {input} input chunks, which is not a multiple of its {ranks} ranks");
+        let message = format!("has {input} input and {output} output chunks for {ranks} ranks");
         problems.add(
             "",
             message,
-            "use a schedule whose chunks are a multiple of the ranks, at most 65536 per rank",
+            "use a schedule with a multiple of the number of ranks, 1 to 65536 chunks per rank",
         );
     }
     problems.into_result(per_rank.unwrap_or(1))

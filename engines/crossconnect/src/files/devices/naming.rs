@@ -119,7 +119,7 @@ pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> 
         return Err(Problem::new(
             "ports_per_slot",
             format!("is {count}, but there is no {{slot}} in the names of ports"),
-            "give a port_template with {slot} and {port}, or leave it out",
+            "give a port_template with {slot} and {port}, or leave ports_per_slot out",
         ));
     }
     let number = |name: &str| params.int(name).and_then(|number| u64::try_from(number).ok());

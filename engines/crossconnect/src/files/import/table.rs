@@ -107,7 +107,7 @@ fn row(listing: &mut Listing, columns: &[String], line: &str, place: String, pro
         problems.add(
             place,
             format!("is '{}'", printable(line.trim())),
-            format!("the table has {} columns", columns.len()),
+            format!("give at most {} values, one for each column", columns.len()),
         );
         return;
     }

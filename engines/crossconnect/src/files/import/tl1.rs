@@ -180,11 +180,11 @@ pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
         if state != "steady" {
             let cause = value("CONNCAUSE").filter(|cause| !cause.is_empty() && *cause != "none");
             let cause = cause.map_or_else(String::new, |cause| format!(" ({})", printable(cause)));
+            let shown = if state.is_empty() { "without CONNSTATE".into() } else { printable(&state) };
             listing.notes.push(format!(
-                "{place}: connection {} to {} is {}{cause}; the import counts it as set",
+                "{place}: connection {} to {} is {shown}{cause}; the import counts it as set",
                 INPUTS + ingress,
-                OUTPUTS + egress,
-                printable(&state)
+                OUTPUTS + egress
             ));
         }
         listing.found.push(Connection {

@@ -47,7 +47,11 @@ impl TacclNetwork<'_> {
         let given = self.given;
         let gpus = given.gpus_per_node;
         if u64::from(gpus) * u64::from(self.count) > crate::scenario::MAX_NODES as u64 {
-            let message = format!("gives {} nodes of {gpus} GPUs, too many for a collective", self.count);
+            let message = format!(
+                "gives {} nodes of {gpus} GPUs, but a collective supports at most {} GPUs",
+                self.count,
+                crate::scenario::MAX_NODES
+            );
             return Err(Problem::new("nodes", message, "give fewer nodes").into());
         }
         for group in 0..self.count {
@@ -89,7 +93,7 @@ impl TacclNetwork<'_> {
                     problems.add(
                         format!("links[{to}][{from}]"),
                         format!("is {count}"),
-                        "a GPU must not link to itself",
+                        "set 0: a GPU has no link to itself",
                     );
                 } else if cost <= 0.0 {
                     problems.add(
@@ -128,7 +132,7 @@ impl TacclNetwork<'_> {
         let costs = &given.invbws_us_per_mb;
         if costs.len() != classes {
             let message = format!("has {} costs", costs.len());
-            problems.add("node_invbws_list", message, format!("{name} has {classes}"));
+            problems.add("node_invbws_list", message, format!("give {classes} costs for {name}"));
         }
         problems.into_result(costs.as_slice())
     }

@@ -1,7 +1,7 @@
 //! Matrices of target circuits: names of the pods in the header and in the first column.
 
 use super::HallFile;
-use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::problem::{Problem, Problems, counted, printable};
 use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of circuits of a pair of pods.
@@ -62,7 +62,7 @@ pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
             problems.add(
                 place.clone(),
                 format!("has {} fields, but the header has {}", line.len(), header.len()),
-                "give a number for every pod of the header",
+                "give one number for each pod of the header",
             );
             continue;
         }
@@ -72,7 +72,11 @@ pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
                 Some(0) if row == column => {}
                 Some(count) if row == column => problems.add(
                     place.clone(),
-                    format!("gives {count} from {} to itself", printable(name)),
+                    format!(
+                        "gives {} from {} to itself",
+                        counted(count.into(), "circuit", "circuits"),
+                        printable(name)
+                    ),
                     "give 0 or nothing: a pod has no circuit to itself",
                 ),
                 Some(count) => {
@@ -92,7 +96,8 @@ pub(super) fn read(file: &HallFile<'_>) -> Result<Matrix, Problems> {
             problems.push(Problem::new(
                 format!("line {line}"),
                 format!(
-                    "gives {count} from {} to {}, but line {other} gives {back} in the reverse direction",
+                    "gives {} from {} to {}, but line {other} gives {back} in the reverse direction",
+                    counted(count.into(), "circuit", "circuits"),
                     printable(&pods[i]),
                     printable(&pods[j])
                 ),

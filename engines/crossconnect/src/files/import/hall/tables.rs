@@ -53,7 +53,7 @@ fn names<'n>(names: impl Iterator<Item = (String, &'n str)>, problems: &mut Prob
         } else if let Some(first) = seen.insert(name, place.clone()) {
             problems.add(
                 place,
-                format!("names {} again, already named in {first}", printable(name)),
+                format!("names {}, which {first} already names", printable(name)),
                 "name it once",
             );
         }
@@ -190,7 +190,7 @@ fn wanted(circuits: &Value, pods: &[(String, u32)], problems: &mut Problems) -> 
                 problems.add(
                     path,
                     "is not a number of circuits between two pods",
-                    "give two names from 'pods' and a whole number",
+                    "give two names from 'pods' and a whole number from 0 to 1048576",
                 );
                 continue;
             };

@@ -129,9 +129,9 @@ fn a_matrix_says_the_wanted_circuits() {
     for (text, told) in [
         (
             "pod,leaf-a,leaf-b\nleaf-a,0,1\nleaf-b,2,0\n",
-            "line 2: gives 1 from leaf-a to leaf-b, but line 3 gives 2 in the reverse direction",
+            "line 2: gives 1 circuit from leaf-a to leaf-b, but line 3 gives 2 in the reverse direction",
         ),
-        ("pod,leaf-a,leaf-b\nleaf-a,1,1\nleaf-b,1,0\n", "line 2: gives 1 from leaf-a to itself"),
+        ("pod,leaf-a,leaf-b\nleaf-a,1,1\nleaf-b,1,0\n", "line 2: gives 1 circuit from leaf-a to itself"),
         ("pod,leaf-a,leaf-x\nleaf-a,0,1\nleaf-x,1,0\n", "pod 'leaf-x', but no port belongs to that pod"),
         ("pod,leaf-a,leaf-b\nleaf-a,0,many\n", "line 2: has 'many' in column leaf-b"),
         ("pod,leaf-a,leaf-b\nleaf-a,0,1\nleaf-a,0,1\n", "line 3: is a second row of leaf-a, after line 2"),
