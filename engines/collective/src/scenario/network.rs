@@ -295,7 +295,9 @@ impl LinkNetwork {
             match hit.get_mut(image as usize) {
                 Some(hit) if !*hit => *hit = true,
                 _ => {
-                    return Err(format!("is not a permutation: node {image} appears twice or does not exist"));
+                    return Err(format!(
+                        "is not a permutation: node {image} appears twice or does not exist"
+                    ));
                 }
             }
         }
