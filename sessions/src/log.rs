@@ -147,7 +147,7 @@ fn parse(line: &[u8], number: u64) -> LogLine {
             LogLine::Record(Box::new(record))
         }
         Ok(record) => broken(
-            format!("has schema '{}', must have '{SCHEMA}'", printable(&record.record.schema)),
+            format!("has schema '{}', but must have '{SCHEMA}'", printable(&record.record.schema)),
             "the line is skipped; open the session with the version of lightbay that wrote it",
         ),
         Err(error) => {

@@ -45,7 +45,7 @@ fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64
                 problems.add(
                     format!("{path}[{at}]"),
                     format!("is {}", brief(value)),
-                    "use a number of at least 0",
+                    format!("use a number from 0 to {MOST_US:e}"),
                 );
             }
             number

@@ -96,7 +96,7 @@ fn compare_figure(
     exact: f64,
 ) {
     if !same(claimed, exact) {
-        found.add(code, format!("{name} is {claimed}, must be {exact}"));
+        found.add(code, format!("{name} is {claimed}, but must be {exact}"));
     }
 }
 

@@ -131,7 +131,7 @@ impl<'a> TpuReport<'a> {
                 Unavailable::absent("no failed switch was tried yet", format!("{} now: {phase}", run.method))
             }
             None if asked && self.result.is_some() => {
-                let because = "the plan has no fault sweep, because its run was stopped before the sweep";
+                let because = "the plan has no fault sweep; its run may have ended before the sweep";
                 Unavailable::absent(because, "solve it again")
             }
             None => Unavailable::absent(

@@ -96,7 +96,10 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
     }
     // A cycle: no step of it ever became ready.
     if done < steps.len() {
-        return Err(format!("{} steps wait for each other in a cycle", steps.len() - done));
+        return Err(format!(
+            "{} steps never run, because steps wait for each other in a cycle",
+            steps.len() - done
+        ));
     }
     let (mut starts, finish) = (run.starts, run.finish);
     if task.backwards {

@@ -94,7 +94,7 @@ pub fn in_rounds<S: ProgramSolver>(
         let solution = solver.solve(&program.model, options, Start::None)?;
         let Some(point) = solution.values else {
             return Err(MethodError::Failed(format!(
-                "round {round} has no solution after {} s; allow more seconds or fewer epochs per round",
+                "round {round} has no solution after {} s; raise round_s or lower round_epochs",
                 limits.seconds
             )));
         };
@@ -109,8 +109,8 @@ pub fn in_rounds<S: ProgramSolver>(
                 continue;
             }
             return Err(MethodError::Failed(format!(
-                "round {round} starts nothing although {before} deliveries remain; allow more than \
-                 {epochs} epochs per round"
+                "round {round} starts nothing although {before} deliveries remain; raise round_epochs \
+                 above {epochs}"
             )));
         }
         // Places the starts of the round after all previous rounds.
@@ -121,8 +121,8 @@ pub fn in_rounds<S: ProgramSolver>(
     }
     if state.waiting() > 0 {
         return Err(MethodError::Failed(format!(
-            "{} deliveries remain after {most_rounds} rounds of {epochs} epochs; allow more epochs or \
-             seconds per round",
+            "{} deliveries remain after {most_rounds} rounds of {epochs} epochs; raise round_epochs or \
+             round_s",
             state.waiting() * folding.order()
         )));
     }

@@ -165,7 +165,7 @@ fn scenario<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
 fn provenance(provenance: &Provenance, bounded: bool, found: &mut Vec<Violation>) {
     let mut wrong = |message: String| found.push(Violation::new("provenance", message));
     if !(provenance.elapsed_s >= 0.0 && provenance.elapsed_s.is_finite()) {
-        wrong(format!("'elapsed_s' is {}, but must be 0 or more", provenance.elapsed_s));
+        wrong(format!("'elapsed_s' is {}, but must be a finite number, 0 or more", provenance.elapsed_s));
     }
     match (provenance.reproducible, provenance.not_reproducible_because.as_deref()) {
         (true, Some(because)) => {

@@ -86,7 +86,9 @@ pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     let mut said = Vec::new();
     if broken(POD_LIMIT) {
         let most = figure("max_dark_per_pod");
-        said.push(format!("a pod lacks {most} circuits during a batch, which is above 'max_dark_per_pod'"));
+        said.push(format!(
+            "the number of circuits that a pod lacks during a batch is {most}, above 'max_dark_per_pod'"
+        ));
     }
     if broken(PAIR_LIMIT) {
         let share = 100.0 * figure("least_pair_share");

@@ -129,7 +129,7 @@ impl Group {
         for a in 0..order {
             for b in 0..order {
                 if let Some(c) = (0..order).find(|&c| times(times(a, b), c) != times(a, times(b, c))) {
-                    return refuse(format!("is not associative for {a}, {b}, {c}"));
+                    return refuse(format!("is not associative for the elements {a}, {b}, {c}"));
                 }
             }
         }

@@ -141,7 +141,7 @@ impl SimulatedPod {
             let (source, target) = (route.source as usize, route.target as usize);
             if source >= self.sources || target >= self.nodes || source == target {
                 return Err(refuse(format!(
-                    "leads from {source} to {target}; the source must be one of chips 0 to {}, and the target another chip of the pod",
+                    "leads from chip {source} to chip {target}; the source must be one of chips 0 to {}, and the target another chip of the pod",
                     self.sources - 1
                 )));
             }
@@ -150,7 +150,7 @@ impl SimulatedPod {
             }
             let pair = source * self.nodes + target;
             if self.starts[pair] != NO_ROUTE {
-                return Err(refuse(format!("is a second route from {source} to {target}")));
+                return Err(refuse(format!("is a second route from chip {source} to chip {target}")));
             }
             codes.clear();
             let (mut at, mut last) = (route.source, 0);

@@ -62,13 +62,13 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
         }
         if !(task.volume_bytes >= LEAST_BYTES && task.volume_bytes.is_finite()) {
             fault(format!(
-                "{name} has a volume of {} bytes, but must have at least {LEAST_BYTES}",
+                "{name} has a volume of {} bytes, but must have a finite volume of at least {LEAST_BYTES}",
                 task.volume_bytes
             ));
         }
         for (key, value) in [("release_s", task.release_s), ("tail_s", task.tail_s)] {
             if !(value >= 0.0 && value.is_finite()) {
-                fault(format!("{name} has '{key}' {value}, but must have 0 or more"));
+                fault(format!("{name} has '{key}' {value}, but it must be a finite number, 0 or more"));
             }
         }
     }
@@ -82,12 +82,15 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
             fault(format!("edges[{index}] makes task {} follow itself", edge.pred));
         }
         if !(edge.delay_s >= 0.0 && edge.delay_s.is_finite()) {
-            fault(format!("edges[{index}] has 'delay_s' {}, but must have 0 or more", edge.delay_s));
+            fault(format!(
+                "edges[{index}] has 'delay_s' {}, but it must be a finite number, 0 or more",
+                edge.delay_s
+            ));
         }
     }
     let compute_s = net.provenance.as_ref().and_then(|origin| origin.compute_s).unwrap_or(0.0);
     if !(compute_s >= 0.0 && compute_s.is_finite()) {
-        fault(format!("'provenance.compute_s' is {compute_s}, but must be 0 or more"));
+        fault(format!("'provenance.compute_s' is {compute_s}, but must be a finite number, 0 or more"));
     }
     if found.is_empty() {
         ports(net, found);

@@ -65,7 +65,7 @@ fn steps_that_cannot_be_are_told() {
         GivenStep { after: vec![1], ..sends(0, 1, &[0]) },
         GivenStep { receives: vec![0], ..GivenStep::default() },
     ];
-    assert_eq!(told(&circle), "2 steps wait for each other in a cycle");
+    assert_eq!(told(&circle), "2 steps never run, because steps wait for each other in a cycle");
     assert_eq!(told(&[sends(1, 2, &[0])]), "1 sends a chunk that it does not have yet");
     let links = [(0, 1, 1.0, 0.0), (1, 0, 1.0, 0.0), (1, 2, 1.0, 0.0)];
     let lame = self::task(&own(3, &[], &links, &[(0, &[1, 2])]));
