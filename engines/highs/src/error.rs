@@ -26,7 +26,7 @@ pub enum Error {
         wanted: usize,
     },
     /// A column or row that the model does not have.
-    #[error("{what} {index} does not exist; the model has {count}")]
+    #[error("{what} {index} does not exist; the model has {count} {what}s")]
     Missing {
         /// `column` or `row`.
         what: String,

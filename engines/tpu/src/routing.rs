@@ -197,9 +197,9 @@ impl From<RouteError> for MethodError {
             RouteError::Stopped(why) => why,
             RouteError::Invalid(problem) => Self::Invalid(Problems::one(problem)),
             RouteError::Unreachable(missing) => Self::Invalid(Problems::one(Problem::new(
-                "failed_ocs",
+                "routing",
                 unreachable_words(&missing),
-                "name fewer failed switches, allow more virtual channels, or change the topology",
+                "allow more virtual channels (vc_count), name fewer failed switches, or change the topology",
             ))),
         }
     }

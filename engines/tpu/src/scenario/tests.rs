@@ -102,7 +102,7 @@ fn contradictions_are_refused_with_a_way_out() {
     assert!(said(json!({"cubes": 4, "group": "E8"})).contains("'E8' is not a group"));
     assert!(said(json!({"cubes": 4, "group": [4], "topology": "pt"})).contains("leave it out"));
     assert!(said(json!({"cubes": 8, "slack_hops": 1})).contains("bipartite"));
-    assert!(said(json!({"cubes": 8, "failed_ocs": [3, 3]})).contains("again"));
+    assert!(said(json!({"cubes": 8, "failed_ocs": [3, 3]})).contains("repeats switch 3"));
     assert!(said(json!({"cubes": 8, "simulate": {"vc_count": 1}})).contains("there are 1 virtual channels"));
     assert!(said(json!({"cubes": 8, "simulate": {"escape_vc_count": 1}})).contains("at least 2"));
 }
