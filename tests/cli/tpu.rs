@@ -133,7 +133,10 @@ fn the_simulator_runs_on_the_routes() {
     let plan = solve(&place, &arguments, "plan.json");
     let saturation = plan["result"]["simulation"]["saturation_flits_per_cycle_per_node"].as_f64().unwrap();
     assert!((0.8..=1.9).contains(&saturation), "{saturation}");
-    place.run(&["show", "plan.json"]).done().prints(&["Simulation: Load and latency", "Claimed;"]);
+    place
+        .run(&["show", "plan.json"])
+        .done()
+        .prints(&["Simulation: Load and latency", "These figures are claimed;"]);
     place.run(&["check", "plan.json"]).done().prints(&["figures of the simulator are claimed"]);
     let exact = place.run(&["check", "plan.json", "--exact"]).done();
     exact.prints(&["0 violations", "the simulator was run again and found the same figures"]);

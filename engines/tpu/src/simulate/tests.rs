@@ -328,7 +328,7 @@ fn settings_and_routes_that_make_no_sense_are_refused() {
         change(&mut spoilt);
         SimulatedPod::new(&pod, &spoilt, &usual()).unwrap_err().to_string()
     };
-    assert!(spoil(&|r| drop(r.routes.pop())).contains("no route from 63 to 62"));
+    assert!(spoil(&|r| drop(r.routes.pop())).contains("no route from chip 63 to chip 62"));
     assert!(spoil(&|r| r.routes[0].target = 2).contains("ends at chip 1 instead of chip 2"));
     assert!(spoil(&|r| r.routes[1] = r.routes[0].clone()).contains("second route"));
     assert!(spoil(&|r| r.routes[0].ports[0] = 6).contains("port 6"));

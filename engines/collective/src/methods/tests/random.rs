@@ -188,7 +188,7 @@ fn run(
             return None;
         }
         // A round that the solver does not end in its time is a limit.
-        EndStatus::Failed if done.message.contains("allow more seconds") => return None,
+        EndStatus::Failed if done.message.contains("raise round_s") => return None,
         EndStatus::Failed | EndStatus::Panicked => {
             let violations: Vec<String> = done.violations.iter().map(ToString::to_string).collect();
             tally.wrong.push(format!("{number} {method}: {} {violations:?}", done.message));

@@ -78,7 +78,7 @@ fn the_throughput_is_found_again() {
         assert!(verdict.violations.is_empty(), "{:#?}", verdict.violations);
         // Without symmetry the interval found again is a few per cent wide.
         let sharp = pod.symmetry().is_some();
-        let said = if sharp { "is confirmed" } else { "a flow of" };
+        let said = if sharp { "is confirmed" } else { "the largest flow" };
         assert!(verdict.remarks.iter().any(|remark| remark.contains(said)), "{:?}", verdict.remarks);
         // Between the true throughput and what the certificate proves only a computation can tell.
         let claim = |lower: f64, upper: f64| {
