@@ -100,6 +100,10 @@ pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer)
         out.hits.retain(|hit| hit.rect.intersection(placed.area).is_empty());
         region(app, cache, placed, buf, &mut out);
     }
+    if let Some(range) = app.range.filter(|range| range.columns.0 != range.columns.1) {
+        let (from, to) = (range.columns.0.min(range.columns.1), range.columns.0.max(range.columns.1));
+        buf.set_style(Rect { x: from, width: to - from + 1, ..range.axis }, app.look.theme.selected());
+    }
     cache.shell.log.draw(app, layout.log, buf, &mut out);
     cache.layers.draw(app, &layout, buf, &mut out);
     cache.shell.footer.draw(app, layout.footer, buf, &mut out);

@@ -16,6 +16,8 @@ pub struct Drawn {
     pub hits: Vec<Hit>,
     /// Every pane that was drawn.
     pub panes: Vec<PaneDrawn>,
+    /// Columns of each axis that a range can be chosen on, with its pane: the columns show the visible part of the axis.
+    pub axes: Vec<(PaneId, Rect)>,
     /// Number of visible rows of the top layer; page keys move by this number.
     pub layer_page: usize,
     /// Total number of rows of the top layer.

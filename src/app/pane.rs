@@ -133,6 +133,22 @@ impl PaneState {
         (start, start + width)
     }
 
+    /// Shows the part of the axis from `from` to `to`, as fractions of the present window, in the smallest window that
+    /// holds it. Returns `false` if no smaller window does.
+    pub fn show_range(&mut self, from: f64, to: f64) -> bool {
+        let (start, end) = self.window();
+        let at = |share: f64| start + (end - start) * share.clamp(0.0, 1.0);
+        let (from, to) = (at(from.min(to)), at(from.max(to)));
+        let deepest = (0..=Self::DEEPEST).rev().find(|zoom| 0.5_f64.powi(i32::from(*zoom)) >= to - from);
+        let zoom = deepest.unwrap_or(0).max(self.zoom);
+        if zoom == self.zoom {
+            return false;
+        }
+        let width = 0.5_f64.powi(i32::from(zoom));
+        (self.zoom, self.centre) = (zoom, f64::midpoint(from, to).clamp(width / 2.0, 1.0 - width / 2.0));
+        true
+    }
+
     /// Stretches (1) or shrinks (-1) the axis so that the point at fraction `at` of the present window keeps its place.
     pub fn stretch(&mut self, by: i8, at: f64) {
         let (start, end) = self.window();
@@ -203,6 +219,17 @@ mod tests {
         }
         assert_eq!(state.zoom, PaneState::DEEPEST);
         assert!((state.window().1 - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_range_is_shown_in_the_smallest_window_that_holds_it() {
+        let mut state = PaneState::default();
+        assert!(!state.show_range(0.0, 0.9), "more than half of the axis needs all of it");
+        assert!(state.show_range(0.75, 0.5));
+        assert_eq!(state.window(), (0.5, 0.75));
+        assert!(state.show_range(0.0, 0.4));
+        let (start, end) = state.window();
+        assert!(start <= 0.5 + 1e-12 && end >= 0.6 && (end - start - 0.125).abs() < 1e-12, "{start} {end}");
     }
 
     #[test]

@@ -149,6 +149,17 @@ pub struct AppOptions {
     pub keymap: Keymap,
 }
 
+/// A range of an axis that is being chosen with the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangeDrag {
+    /// The pane.
+    pub pane: PaneId,
+    /// Columns of the visible part of the axis.
+    pub axis: ratatui::layout::Rect,
+    /// Columns in which the mouse was pressed and is now.
+    pub columns: (u16, u16),
+}
+
 /// The whole state of the workbench.
 #[derive(Clone, Debug)]
 pub struct App {
@@ -224,6 +235,8 @@ pub struct App {
     pub unread: BTreeSet<u64>,
     /// The entry of `unread` that is there only because it is cut.
     pub(crate) unread_cut: Option<u64>,
+    /// `true` if the first steps are shown over the panes, until the next key.
+    pub first_steps: bool,
     /// Warnings of the start of the program, which appear after what is opened first.
     pub warnings: Vec<String>,
     pub(crate) seen_messages: u64,
@@ -250,6 +263,8 @@ pub struct App {
     pub(crate) to_remember: bool,
     pub(crate) asked: bool,
     pub(crate) dragging: Option<u16>,
+    /// The range that is being chosen with the mouse.
+    pub range: Option<RangeDrag>,
     pub(crate) loading: BTreeSet<u64>,
 }
 
@@ -300,6 +315,7 @@ impl App {
             listing: None,
             unread: BTreeSet::new(),
             unread_cut: None,
+            first_steps: false,
             warnings: Vec::new(),
             seen_messages: 0,
             leaving: false,
@@ -320,6 +336,7 @@ impl App {
             to_remember: false,
             asked: false,
             dragging: None,
+            range: None,
             loading: BTreeSet::new(),
         }
     }

@@ -282,6 +282,27 @@ impl<'a> Chart<'a> {
         }
     }
 
+    /// Returns the first column and the number of columns of the plot.
+    fn columns(&self, x: Range, y: &Heights, width: i32) -> (i32, i32) {
+        let left = y.width(self.y.unit, self.theme).min(width / 3);
+        // The plot gets at least two fifths of the width; labels are cut rather than the curve.
+        let ends = self.end_width(x, y).min((width - left) * 3 / 5);
+        (left, width - left - ends)
+    }
+
+    /// Returns the columns of the horizontal axis in an area; `None` if there is no room for a chart.
+    pub fn axis_place(&self, area: Rect) -> Option<Rect> {
+        if area.width < Chart::MIN_WIDTH || area.height < Chart::MIN_HEIGHT {
+            return None;
+        }
+        let (x, y) = self.ranges();
+        let rows = i32::from(area.height) - i32::from(area.height >= Chart::AXIS_HEIGHT);
+        let y = Heights::new(&self.y, y, rows, self.theme);
+        let (left, width) = self.columns(x, &y, i32::from(area.width));
+        let (left, width) = (u16::try_from(left).ok()?, u16::try_from(width).ok()?);
+        (width > 0).then_some(Rect { x: area.x + left, width, ..area })
+    }
+
     fn draw_x_axis(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, row: i32) {
         let muted = self.theme.style(Tone::Muted);
         let across = dots_of(self.theme.glyphs.set).0;
@@ -545,10 +566,7 @@ impl Widget for &Chart<'_> {
         let axis = i32::from(area.height >= Chart::AXIS_HEIGHT);
         let rows = pen.height() - axis;
         let y = &Heights::new(&self.y, y, rows, self.theme);
-        let left = y.width(self.y.unit, self.theme).min(pen.width() / 3);
-        // The plot gets at least two fifths of the width; labels are cut rather than the curve.
-        let ends = self.end_width(x, y).min((pen.width() - left) * 3 / 5);
-        let width = pen.width() - left - ends;
+        let (left, width) = self.columns(x, y, pen.width());
         y.draw(&mut pen, self.y.unit, left);
         if axis > 0 {
             self.draw_x_axis(&mut pen, x, left, width, rows);

@@ -116,6 +116,14 @@ impl<'a> SpanLanes<'a> {
         (names, words)
     }
 
+    /// Returns the columns of the axis in an area; `None` if there is no room for it.
+    pub fn axis_place(&self, area: Rect) -> Option<Rect> {
+        let (names, words) = self.sides(i32::from(area.width));
+        let left = names + 2;
+        let width = u16::try_from(i32::from(area.width) - left - words).ok().filter(|width| *width > 0)?;
+        Some(Rect { x: area.x + u16::try_from(left).ok()?, width, ..area })
+    }
+
     fn style(&self, bar: &SpanBar, selected: bool) -> Style {
         if selected { self.theme.style(Tone::Answer) } else { self.theme.style(bar.tone) }
     }

@@ -302,6 +302,20 @@ impl<'a> Stack<'a> {
         }
     }
 
+    /// Returns the first column of the plot.
+    fn left(&self) -> u16 {
+        let limit = self.limit.map(|limit| limit.0).filter(|limit| limit.is_finite() && *limit >= 0.0);
+        let text = limit.map(|limit| number::fit(limit, 0, 6)).unwrap_or_default();
+        (text.len() as u16).max(1) + 1
+    }
+
+    /// Returns the columns of the time axis in an area; `None` if there is no room for it.
+    pub fn axis_place(&self, area: Rect) -> Option<Rect> {
+        let left = self.left();
+        let fits = area.width >= Stack::MIN_WIDTH.max(left + 1) && area.height >= Stack::MIN_HEIGHT;
+        fits.then(|| Rect { x: area.x + left, width: area.width - left, ..area })
+    }
+
     fn draw_time_axis(&self, pen: &mut Pen<'_>, left: i32, y: i32, range: Range) {
         let width = pen.width() - left;
         let glyphs = pen.glyphs();
@@ -354,7 +368,7 @@ impl Widget for &Stack<'_> {
         let limit = self.limit.map(|limit| limit.0).filter(|limit| limit.is_finite() && *limit >= 0.0);
         let limit_row = limit.map(|limit| rows.count - (limit * rows.per_unit).round() as i32);
         let limit_text = limit.map(|limit| number::fit(limit, 0, 6)).unwrap_or_default();
-        let left = (limit_text.len() as i32).max(1) + 1;
+        let left = i32::from(self.left());
         let width = pen.width() - left;
         if let Some(row) = limit_row {
             pen.right(left - 1, head + row, &limit_text, self.theme.style(Tone::Answer));

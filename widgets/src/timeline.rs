@@ -210,6 +210,13 @@ impl<'a> Timeline<'a> {
         self.name_width(width) + 3
     }
 
+    /// Returns the columns of the axis in an area; `None` if the axis has several parts, or no room.
+    pub fn axis_place(&self, area: Rect) -> Option<Rect> {
+        let left = u16::try_from(self.left(i32::from(area.width))).ok()?;
+        let width = area.width.checked_sub(left).filter(|width| *width > 0 && self.parts.len() == 1)?;
+        Some(Rect { x: area.x + left, width, ..area })
+    }
+
     /// Divides the width among the parts of the axis.
     fn place_parts(&self, room: i32, places: &mut Vec<(i32, i32)>) {
         places.clear();

@@ -200,3 +200,30 @@ fn the_help_lists_the_keys_of_pop_ups_too() {
     assert_eq!(bench.last_message(), "this key works in pop-ups");
     assert!(bench.app.layers.is_empty());
 }
+
+#[test]
+fn a_drag_over_an_axis_shows_the_range() {
+    let mut bench = Bench::open();
+    let pane = PaneId::Kind(1);
+    let area = Rect::new(0, 0, 110, 10);
+    let axes = vec![(pane, Rect::new(10, 1, 100, 8))];
+    bench.act(Action::Drawn(Drawn { panes: vec![PaneDrawn::new(pane, area)], axes, ..Drawn::default() }));
+    let mouse = |bench: &mut Bench, what, x| {
+        bench.act(Action::Mouse(Mouse { what, x, y: 4 }));
+    };
+    mouse(&mut bench, MouseKind::Press, 60);
+    mouse(&mut bench, MouseKind::Drag, 70);
+    mouse(&mut bench, MouseKind::Drag, 84);
+    mouse(&mut bench, MouseKind::Release, 84);
+    assert_eq!(bench.app.pane(pane).window(), (0.5, 0.75));
+    assert_eq!(bench.last_message(), "DAG shows the chosen range; = shows the whole axis");
+    bench.keys("=");
+    assert_eq!(bench.app.pane(pane).window(), (0.0, 1.0));
+    // A click is no range, and neither is a drag outside an axis.
+    mouse(&mut bench, MouseKind::Press, 60);
+    mouse(&mut bench, MouseKind::Release, 60);
+    mouse(&mut bench, MouseKind::Press, 4);
+    mouse(&mut bench, MouseKind::Drag, 50);
+    mouse(&mut bench, MouseKind::Release, 50);
+    assert_eq!(bench.app.pane(pane).window(), (0.0, 1.0));
+}

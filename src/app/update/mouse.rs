@@ -3,11 +3,15 @@
 use crate::app::action::{Action, Command, Motion, Mouse, MouseKind};
 use crate::app::effect::Effects;
 use crate::app::pane::{PaneId, SizeClass};
-use crate::app::state::App;
+use crate::app::state::{App, RangeDrag};
+use lightbay_core::event::Severity;
 use std::time::Duration;
 
 /// Maximum time between two clicks on the same cell that count as a double click.
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
+
+/// Minimum number of columns between press and release that choose a range.
+const LEAST_RANGE: u16 = 2;
 
 /// Number of rows by which one turn of the wheel moves.
 const WHEEL_ROWS: usize = 3;
@@ -23,8 +27,16 @@ impl App {
                     self.dragging = Some(x);
                     self.resize_side(i16::try_from(i32::from(x) - i32::from(from)).unwrap_or(0));
                 }
+                if let Some(range) = &mut self.range {
+                    range.columns.1 = x.clamp(range.axis.left(), range.axis.right().saturating_sub(1));
+                }
             }
-            MouseKind::Release => self.dragging = None,
+            MouseKind::Release => {
+                self.dragging = None;
+                if let Some(range) = self.range.take() {
+                    self.show_range(range);
+                }
+            }
             MouseKind::RightPress => {
                 self.click(x, y, effects);
                 if self.layers.is_empty() {
@@ -44,6 +56,13 @@ impl App {
             self.dragging = Some(x);
             return;
         }
+        let at = ratatui::layout::Position { x, y };
+        let axis = self.drawn.axes.iter().find(|(_, axis)| axis.contains(at)).copied();
+        self.range = axis.filter(|_| self.layers.is_empty()).map(|(pane, axis)| RangeDrag {
+            pane,
+            axis,
+            columns: (x, x),
+        });
         let open = self.drawn.hit(x, y).and_then(|hit| hit.open.clone());
         match (double, open) {
             (true, Some(open)) => self.do_hit(open, effects),
@@ -51,6 +70,21 @@ impl App {
                 self.run(Command::Inspect, effects);
             }
             _ => self.click(x, y, effects),
+        }
+    }
+
+    /// Stretches the axis of a pane to the range that was chosen.
+    fn show_range(&mut self, range: RangeDrag) {
+        let RangeDrag { pane, axis, columns: (from, to) } = range;
+        let (from, to) = (from.min(to), from.max(to));
+        if to - from < LEAST_RANGE {
+            return;
+        }
+        let share = |x: u16| f64::from(x.saturating_sub(axis.x)) / f64::from(axis.width.max(1));
+        if self.pane_mut(pane).show_range(share(from), share(to + 1)) {
+            let name = self.pane_info(pane).map_or("the pane", |info| info.name);
+            let text = format!("{name} shows the chosen range; {{axis_fit}} shows the whole axis");
+            self.say(Severity::Info, text);
         }
     }
 

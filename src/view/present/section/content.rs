@@ -218,7 +218,9 @@ impl SectionContent {
                 Some(Picture::Matrix(matrix)) => {
                     matrix.draw(input, selection.shown(), split.picture, buf, out);
                 }
-                Some(Picture::Curves(curves)) => curves.draw(input, selection.shown(), split.picture, buf),
+                Some(Picture::Curves(curves)) => {
+                    curves.draw(input, selection.shown(), split.picture, buf, out);
+                }
                 Some(Picture::Spans(spans)) => {
                     spans.draw(input, selection.shown(), split.picture, buf, out);
                 }
@@ -290,7 +292,7 @@ impl SectionContent {
         if !split.picture.is_empty() {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => matrix.draw(&still, None, split.picture, buf, &mut nobody),
-                Some(Picture::Curves(curves)) => curves.draw(&still, None, split.picture, buf),
+                Some(Picture::Curves(curves)) => curves.draw(&still, None, split.picture, buf, &mut nobody),
                 Some(Picture::Spans(spans)) => spans.draw(&still, None, split.picture, buf, &mut nobody),
                 None => {}
             }

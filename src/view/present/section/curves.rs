@@ -1,7 +1,7 @@
 //! Values over one axis as a chart.
 
 use super::{item_id, tone};
-use crate::app::drawn::Item;
+use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use lightbay_core::report::{Cell, Curves, Line, Mark, Phrase, Tone as Meaning, Unit, text};
@@ -151,7 +151,14 @@ impl CurvesView {
     }
 
     /// Draws as many charts as have room, in their order, with a line at the selected item.
-    pub fn draw(&self, input: &PaneInput<'_>, selected: Option<ItemId>, area: Rect, buf: &mut Buffer) {
+    pub fn draw(
+        &self,
+        input: &PaneInput<'_>,
+        selected: Option<ItemId>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
         let mut marks = self.marks.clone();
         if let Some(at) = selected.and_then(|id| self.stop(id)) {
             marks.push(Event { at: at * self.curves.axis_unit.scale, cursor: true, ..Event::default() });
@@ -180,10 +187,11 @@ impl CurvesView {
                 None => y,
             };
             let place = Rect { y: area.y + first, height, ..area };
-            (&Chart::new(&input.app.look.theme, &chart.series, x, y)
+            let chart = Chart::new(&input.app.look.theme, &chart.series, x, y)
                 .baselines(&chart.lines)
-                .events(if at == 0 { &marks } else { &[] }))
-                .render(place, buf);
+                .events(if at == 0 { &marks } else { &[] });
+            out.axes.extend(chart.axis_place(place).map(|place| (input.pane, place)));
+            (&chart).render(place, buf);
         }
     }
 

@@ -111,7 +111,9 @@ impl SpansView {
         self.state.offset = input.state.offset;
         let lanes =
             SpanLanes::new(&input.app.look.theme, &self.lanes, (at(first), at(last)), self.unit.symbol);
-        (&lanes.words(self.words)).render(area, buf, &mut self.state);
+        let lanes = lanes.words(self.words);
+        out.axes.extend(lanes.axis_place(area).map(|place| (input.pane, place)));
+        (&lanes).render(area, buf, &mut self.state);
         report_hits(input, &self.state.hits, |id, _| id, out);
     }
 }

@@ -93,6 +93,7 @@ impl DagPane {
 
         self.state.selected = selected;
         self.state.offset = input.state.offset;
+        out.axes.extend(timeline.axis_place(inner).map(|place| (input.pane, place)));
         timeline.render(inner, buf, &mut self.state);
         self.report(input, facts, drawn, out, inner);
         drawn.chosen = selected.filter(|_| choice.by_person);

@@ -113,7 +113,9 @@ impl RatesPane {
         };
         let limit = pieces::circuits(circuits);
         for (control, place) in sides.iter().zip(columns(upper, sides.len() as u16, 3)) {
-            self.draw_side(input, facts, *control, (span, &limit, choice.task), place, buf);
+            let axis = self.draw_side(input, facts, *control, (span, &limit, choice.task), place, buf);
+            // Around a task, the axis is a part of another whole.
+            out.axes.extend(axis.filter(|_| around.is_none()).map(|axis| (input.pane, axis)));
         }
         let lower = from(inner, inner.height - table);
         self.table.selected = choice.task;
@@ -146,7 +148,7 @@ impl RatesPane {
         (span, limit, task): ((f64, f64), &str, Option<u32>),
         area: Rect,
         buf: &mut Buffer,
-    ) {
+    ) -> Option<Rect> {
         let theme = &input.app.look.theme;
         let analysis = &facts.analysis;
         let side = match control {
@@ -171,13 +173,14 @@ impl RatesPane {
         ends(theme, &name, &value, row(area, 0), buf);
         let selected = task.and_then(|task| side.tasks.iter().position(|own| *own == task));
         let circuits = analysis.circuits[self.key.map_or(0, |key| key.way) as usize / 2];
-        (&Stack::new(theme, &side.rates.times_s, &side.layers)
+        let stack = Stack::new(theme, &side.rates.times_s, &side.layers)
             .limit(f64::from(circuits), limit)
             .cap(Some(self.cap(facts)))
             .marks(&side.marks)
             .span_s(span.0, span.1)
-            .selected(selected))
-            .render(from(area, 1), buf);
+            .selected(selected);
+        (&stack).render(from(area, 1), buf);
+        stack.axis_place(from(area, 1))
     }
 
     /// Returns the maximum number of NICs that a single task of the link can use.
