@@ -41,7 +41,7 @@ pub use drawn::Drawn;
 pub use effect::{Effect, Effects};
 pub use pane::{ItemId, PaneId, PaneInfo, PaneState, SizeClass};
 pub use state::{App, AppOptions, Look};
-pub use update::{RunProgress, Signs, entry_of};
+pub use update::{RunProgress, Signs, TABLE_FORMATS, entry_of};
 
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,7 @@ mod recordings;
 pub mod report;
 pub mod saved_plans;
 pub mod signals;
+mod sweep_tables;
 pub mod terminal;
 pub mod trace;
 
@@ -97,6 +98,8 @@ pub struct Opening {
     pub keymap: Keymap,
     /// Warnings for the log.
     pub warnings: Vec<String>,
+    /// `true` if the workbench shows the first steps.
+    pub first_steps: bool,
 }
 
 /// Outcome of the workbench.
@@ -153,6 +156,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let mut app = App::new(options, now);
     app.signs = opening.signs;
     app.warnings = opening.warnings;
+    app.first_steps = opening.first_steps;
     let mut shell = Shell {
         app,
         view,

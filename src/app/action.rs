@@ -7,6 +7,7 @@ use crate::app::layer::Preview;
 use crate::app::listing::Listing;
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::{PlanEntry, PlanRef};
+use crate::app::sweeps::SweepFile;
 use lightbay_core::event::{Event, RunId, Severity};
 use lightbay_core::standing::Standing;
 use lightbay_engines::AnyScenario;
@@ -109,8 +110,12 @@ pub enum Command {
     Open(String),
     /// Open a preset.
     New(String),
-    /// Read a file of another tool: format and files.
+    /// Read files of another tool: format, files and parameters of the format.
     Import(String),
+    /// Give the session another name.
+    RenameSession(String),
+    /// Store a note on the session; `-` removes it.
+    NoteSession(String),
     /// Go back to the start screen.
     ShowStart,
     /// Give the focus to a pane.
@@ -483,6 +488,15 @@ pub enum Fact {
         plan: PlanRef,
         /// Description of the edit or file from which it came.
         source: String,
+    },
+    /// What was to be opened is a folder without tables of a sweep.
+    IsFolder(String),
+    /// The table of a sweep was read.
+    SweepTable {
+        /// The file or folder, as the user wrote it.
+        source: String,
+        /// The table, or the reason that it cannot be read.
+        table: Result<SweepFile, String>,
     },
     /// A cell of a sweep was solved.
     SweepRow {

@@ -1,6 +1,7 @@
 //! Arguments of actions in the palette: typed texts, offered values, and the resulting command.
 
 use crate::app::action::Command;
+use crate::app::layer::Layer;
 use crate::app::state::App;
 use crate::app::sweeps::suggestion;
 use lightbay_engines::glossary;
@@ -76,6 +77,19 @@ fn importers(_: &App) -> Vec<Offered> {
     lightbay_engines::importers()
         .iter()
         .map(|format| offer(format!("{} ", format.name), format.help))
+        .collect()
+}
+
+/// Parameters of the format that is being typed, as completions of the whole argument.
+fn import_params(app: &App) -> Vec<Offered> {
+    let Some(Layer::Palette(list)) = app.layers.last() else { return Vec::new() };
+    let argument = list.field.text().trim_start().split_once(' ').map_or("", |(_, argument)| argument);
+    let Some((format, _)) = argument.split_once(' ') else { return Vec::new() };
+    let before = argument.rfind(' ').map_or("", |blank| &argument[..=blank]);
+    let known = lightbay_engines::importers();
+    let params = known.iter().filter(|info| info.name == format).flat_map(|info| &info.params);
+    params
+        .map(|param| offer(format!("{before}{}=", param.name), format!("{}: {}", param.help, param.valid())))
         .collect()
 }
 
@@ -190,11 +204,25 @@ pub const FORMAT: Argument = Argument {
     command: |text| given(text, "a format, such as json", Command::Export),
 };
 
-/// Argument: a format of another tool and files.
+/// Argument: a format of another tool, files, and parameters of the format.
 pub const IMPORT: Argument = Argument {
-    name: "FORMAT FILE…",
-    offered: |app| importers(app).into_iter().chain(files(app)).collect(),
-    command: |text| given(text, "a format and files", Command::Import),
+    name: "[FORMAT] FILE… [NAME=VALUE]",
+    offered: |app| importers(app).into_iter().chain(files(app)).chain(import_params(app)).collect(),
+    command: |text| given(text, "files, and perhaps their format before them", Command::Import),
+};
+
+/// Argument: a name for the session.
+pub const SESSION_NAME: Argument = Argument {
+    name: "NAME",
+    offered: |_| Vec::new(),
+    command: |text| given(text, "a name for the session", Command::RenameSession),
+};
+
+/// Argument: a note on the session.
+pub const SESSION_NOTE: Argument = Argument {
+    name: "TEXT",
+    offered: |_| Vec::new(),
+    command: |text| given(text, "a note, or - for none", Command::NoteSession),
 };
 
 /// Argument: a file or session.

@@ -82,13 +82,21 @@ pub enum Effect {
     SaveTo(PathBuf),
     /// Open a scenario, a plan, a saved session or a preset on another thread.
     Open(Source),
-    /// Read a file of another tool on another thread.
+    /// Read files of another tool on another thread.
     Import {
-        /// Name of the format.
-        format: String,
+        /// Name of the format; `None` if the content of the files shows it.
+        format: Option<String>,
         /// Files to read.
         paths: Vec<PathBuf>,
+        /// Parameters of the format.
+        settings: Vec<Setting>,
     },
+    /// Give the session another name.
+    RenameSession(String),
+    /// Store a note on the session; an empty note removes it.
+    NoteSession(String),
+    /// Keep for the next start that the first steps were shown.
+    KeepFirstSteps,
     /// Copy a text to the user's clipboard.
     Copy(String),
     /// Copy the text in a rectangle of the screen to the user's clipboard.

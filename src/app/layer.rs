@@ -176,6 +176,8 @@ pub enum Confirmed {
 pub struct ExportEdit {
     /// Plan to write; `None` writes the scenario.
     pub plan: Option<u64>,
+    /// Comparison to write in place of a plan.
+    pub table: Option<CompareView>,
     /// Formats to choose from, by name.
     pub formats: Vec<&'static str>,
     /// Index of the chosen format.

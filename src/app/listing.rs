@@ -35,8 +35,11 @@ fn typed_path(query: &str) -> Option<(&str, &str)> {
     let (action, argument) = query.trim_start().split_once(' ')?;
     let path_at = if WHOLE.contains(&action) {
         0
-    } else if LAST_WORD.contains(&action) {
-        argument.rfind(' ').map(|at| at + 1)?
+    } else if let Some(blank) = argument.rfind(' ').filter(|_| LAST_WORD.contains(&action)) {
+        blank + 1
+    } else if action == "import" {
+        // The format may be left out.
+        0
     } else {
         return None;
     };
@@ -131,7 +134,9 @@ mod tests {
             ("open jobs/my jo", Some(("jobs/", "my jo"))),
             ("open /tmp/", Some(("/tmp/", ""))),
             ("export json out/pl", Some(("json out/", "pl"))),
-            ("import ", None),
+            ("import ", Some(("", ""))),
+            ("import data/h", Some(("data/", "h"))),
+            ("export ", None),
             ("import hall a.csv b", Some(("hall a.csv ", "b"))),
             ("set seq", None),
             ("open", None),

@@ -208,7 +208,9 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
     let own = argument.contains(['=', ' ', '/', '.', '[']) || lines.is_empty();
     if argument.ends_with('/') && !is_folder && !lines.is_empty() {
         let count = counted(lines.len() as u64, "entry", "entries");
-        lines.insert(0, line(argument, format!("folder with {count}; choose one below"), Vec::new()));
+        let folder = line(argument, format!("folder with {count}; choose one below"), Vec::new());
+        // A folder may hold the tables of a sweep, which open as one.
+        lines.insert(0, Line { complete: info.name == "open", ..folder });
     } else if !argument.is_empty() && own && !exact {
         lines.insert(0, line(argument, info.help.to_owned(), Vec::new()));
     }

@@ -52,6 +52,17 @@ pub struct SavedSweep {
     pub rows: Vec<SweepRow>,
 }
 
+/// The table of a sweep that was read from files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepFile {
+    /// Identity of the sweep, see [`Sweep::id`].
+    pub id: String,
+    /// Names of the swept parameters.
+    pub axes: Vec<String>,
+    /// Rows of the solved cells, by the names of their columns.
+    pub rows: Vec<std::collections::BTreeMap<String, String>>,
+}
+
 /// A sweep with its points so far.
 #[derive(Clone, Debug)]
 pub struct SweepRun {

@@ -447,7 +447,7 @@ fn files() -> Vec<ActionInfo> {
                 "import",
                 &["Space i"],
                 arguments::IMPORT,
-                "read files of another tool: format, then files",
+                "read files of another tool: format, files, parameters of the format",
             ),
         ],
     );
@@ -459,6 +459,15 @@ fn files() -> Vec<ActionInfo> {
                 .when(possible::open),
             A::with("save_to", &[], arguments::FOLDER, "move the session to another folder and save there")
                 .when(possible::open),
+            A::with("rename_session", &[], arguments::SESSION_NAME, "give the session another name")
+                .when(possible::open),
+            A::with(
+                "note_session",
+                &[],
+                arguments::SESSION_NOTE,
+                "attach a note to the session; - removes the note",
+            )
+            .when(possible::open),
             A::new("show_start", &["Space s"], Command::ShowStart, "go back to the start screen")
                 .when(possible::open),
         ],

@@ -1,6 +1,7 @@
 //! Tests that read as tables: state before, action, state and effects after.
 
 mod daily;
+mod files;
 mod layers;
 mod preview;
 mod remap;

@@ -25,9 +25,11 @@ mod script;
 mod search;
 mod signs;
 mod solve;
+mod sweep_tables;
 mod sweeps;
 
 pub use facts::entry_of;
+pub use files::TABLE_FORMATS;
 pub use signs::{RunProgress, Signs};
 pub use sweeps::has_sweeps;
 
@@ -110,6 +112,8 @@ impl App {
             Command::Open(text) => self.open(&text, effects),
             Command::New(name) => self.new_from(&name, effects),
             Command::Import(text) => self.import(&text, effects),
+            Command::RenameSession(name) => self.rename_session(&name, effects),
+            Command::NoteSession(note) => self.note_session(&note, effects),
             Command::ShowStart => self.show_start(effects),
             Command::Focus(pane) => self.focus(pane),
             Command::FocusNamed(name) => self.focus_named(&name),

@@ -98,7 +98,9 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
     let (keymap, problems) = config.keymap();
     let named = |problem: &Problem| format!("{}: {problem}; the other keys apply", problems.source);
     let warnings = config.warnings().into_iter().chain(problems.list().iter().map(named)).collect();
+    let kept = KeptLook::read(&places);
     Ok(Opening {
+        first_steps: !kept.first_steps_seen,
         out: console.out_handle()?,
         err: console.err_handle().ok(),
         first,
@@ -106,7 +108,7 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         threads: config.threads(arguments.threads).unwrap_or_else(all_but_one),
         launcher: helper::launcher(ProcessGroup::Own),
         base: (theme.palette, theme.glyphs.set),
-        theme: KeptLook::read(&places).apply(theme, by_flag),
+        theme: kept.apply(theme, by_flag),
         ask_background: look.background.is_none(),
         mouse: config.ui.mouse,
         signs: Signs {

@@ -339,7 +339,7 @@ impl<V: View> Shell<V> {
         let (wake, launcher) = (Arc::clone(&self.wake), self.launcher.clone());
         match OpenScenario::new(bundle, self.threads, places, clock, wake, launcher) {
             Ok((current, mut opened)) => {
-                self.put_away();
+                self.put_away(true);
                 self.current = Some(current);
                 opened.solve = self.solve.take();
                 self.fact(Fact::Opened(Box::new(opened)));
@@ -354,8 +354,9 @@ impl<V: View> Shell<V> {
         }
     }
 
-    /// Closes the open scenario on a separate thread.
-    fn put_away(&mut self) {
+    /// Closes the open scenario on a separate thread; `says` states whether the log names the session in which it is
+    /// saved.
+    fn put_away(&mut self, says: bool) {
         let Some(current) = self.current.take() else { return };
         let plans = self.known_plans();
         let (done, closing) = std::sync::mpsc::channel::<()>();
@@ -365,6 +366,7 @@ impl<V: View> Shell<V> {
             drop(done);
             match closed.ending {
                 None => Finished::Nothing,
+                Some(Ending::Saved(_)) if !says => Finished::Nothing,
                 Some(Ending::Saved(place)) => {
                     let text =
                         format!("the scenario that was open before is saved in session '{}'", place.name());

@@ -11,8 +11,10 @@ use crate::runtime::report;
 use lightbay_core::clock::{Deadline, while_wanted};
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Depth;
+use lightbay_core::param::Setting;
+use lightbay_core::problem::Problems;
 use lightbay_engines::formats::{self, Input};
-use lightbay_engines::{AnyFile, Product, files};
+use lightbay_engines::{AnyFile, FileSource, Product, files};
 use lightbay_sessions::{Overwrite, SessionError, atomic_write};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -314,22 +316,45 @@ pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     Fact::Checked { number, standing, lines }
 }
 
-/// Result of an import: a scenario or plan, and the messages about it.
-pub type ImportedProduct = (Product, Vec<(Severity, String)>);
+/// Result of an import: the format, a scenario or plan, and the messages about it.
+pub type ImportedProduct = (String, Product, Vec<(Severity, String)>);
 
-/// Reads files of another tool.
+/// Reads files of another tool. Without a format, the content of the files shows it.
 ///
 /// # Errors
 /// All problems.
-pub fn import(format: &str, paths: &[PathBuf]) -> Result<ImportedProduct, Vec<String>> {
+pub fn import(
+    format: Option<&str>,
+    paths: &[PathBuf],
+    settings: &[Setting],
+) -> Result<ImportedProduct, Vec<String>> {
     let inputs: Vec<Input> =
         paths.iter().map(|path| read(path)).collect::<Result<_, _>>().map_err(|text| vec![text])?;
-    let imported = formats::import(format, &inputs, &[], false)
-        .map_err(|problems| problems.to_string().lines().map(str::to_owned).collect::<Vec<_>>())?;
-    Ok((imported.product, imported.lines.into_iter().map(|line| (Severity::Info, line)).collect()))
+    let told = |problems: Problems| problems.to_string().lines().map(str::to_owned).collect::<Vec<_>>();
+    let format = match format {
+        Some(format) => format.to_owned(),
+        None => recognised(&inputs).map_err(told)?,
+    };
+    let imported = formats::import(&format, &inputs, settings, false).map_err(told)?;
+    let notes = imported.lines.into_iter().map(|line| (Severity::Info, line)).collect();
+    Ok((format, imported.product, notes))
+}
+
+fn recognised(inputs: &[Input]) -> Result<String, Problems> {
+    let source = |input: &Input| {
+        let bytes = input.bytes.clone();
+        FileSource::new(input.name.clone(), move || Ok(Box::new(std::io::Cursor::new(bytes.clone()))))
+    };
+    let sources: Vec<FileSource> = inputs.iter().map(source).collect();
+    lightbay_engines::recognised(&sources).map(str::to_owned)
 }
 
 fn read(path: &Path) -> Result<Input, String> {
+    if let Some(name) = path.to_str().and_then(|text| text.strip_prefix("preset:")) {
+        let preset = lightbay_engines::preset(name).map_err(|problem| problem.to_string())?;
+        let bytes = preset.to_json().map_err(|error| error.to_string())?;
+        return Ok(Input { name: format!("preset:{name}"), bytes });
+    }
     let bytes =
         std::fs::read(path).map_err(|error| format!("{}: {error}; check the name", path.display()))?;
     Ok(Input { name: path.display().to_string(), bytes })

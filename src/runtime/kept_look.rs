@@ -1,4 +1,4 @@
-//! Colours and glyphs that were chosen on the screen, kept for the next start.
+//! Colours and glyphs that were chosen on the screen, and whether the first steps were shown, kept for the next start.
 //!
 //! A choice replaces the value of the configuration file. When the file or the terminal gives another value than at the
 //! time of the choice, the new value applies again.
@@ -21,6 +21,8 @@ struct KeptChoice {
 pub struct KeptLook {
     palette: Option<KeptChoice>,
     glyphs: Option<KeptChoice>,
+    /// `true` if the first steps were shown; they do not appear again.
+    pub first_steps_seen: bool,
 }
 
 fn file(places: &Places) -> PathBuf {
@@ -29,12 +31,16 @@ fn file(places: &Places) -> PathBuf {
 
 impl KeptLook {
     /// Makes the choices that replace the look `base` by the present look.
-    pub fn of(palette: Palette, glyphs: GlyphSet, base: (Palette, GlyphSet)) -> Self {
+    pub fn of(palette: Palette, glyphs: GlyphSet, base: (Palette, GlyphSet), first_steps_seen: bool) -> Self {
         let choice = |chosen: &str, instead_of: &str| {
             (chosen != instead_of)
                 .then(|| KeptChoice { chosen: chosen.to_owned(), instead_of: instead_of.to_owned() })
         };
-        Self { palette: choice(palette.name(), base.0.name()), glyphs: choice(glyphs.name(), base.1.name()) }
+        Self {
+            palette: choice(palette.name(), base.0.name()),
+            glyphs: choice(glyphs.name(), base.1.name()),
+            first_steps_seen,
+        }
     }
 
     /// Reads the choices. A missing or damaged file counts as empty, because colours are not worth an error.
@@ -87,9 +93,10 @@ mod tests {
         let given = Overrides { state: Some(folder.path().to_owned()), ..Overrides::default() };
         let places = Places::resolve(&given, |_| Some("/nowhere".into())).unwrap();
         assert_eq!(KeptLook::read(&places), KeptLook::default());
-        let kept = KeptLook::of(Palette::Ansi, GlyphSet::Block, (Palette::Okabe, GlyphSet::Block));
+        let kept = KeptLook::of(Palette::Ansi, GlyphSet::Block, (Palette::Okabe, GlyphSet::Block), true);
         kept.write(&places).unwrap();
         let kept = KeptLook::read(&places);
+        assert!(kept.first_steps_seen, "the first steps do not come back");
         let applied = |base: Theme, by_flag| {
             let theme = kept.apply(base, by_flag);
             (theme.palette, theme.glyphs.set)

@@ -241,6 +241,14 @@ impl Opener {
         })
     }
 
+    /// Gives a session another name; returns the name.
+    ///
+    /// # Errors
+    /// A name that is taken, or a session that another process has open.
+    pub fn rename(&self, name: &str, wanted: &str) -> Result<String, String> {
+        self.store().rename(name, wanted).map_err(|error| error.to_string())
+    }
+
     /// Opens a saved session with all its data.
     ///
     /// # Errors

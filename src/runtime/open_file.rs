@@ -34,9 +34,8 @@ impl Opener {
         let file = path.to_owned();
         let source = FileSource::new(name.to_owned(), move || Ok(Box::new(File::open(&file)?)));
         let format = recognised(&[source]).ok()?;
-        let imported = import(format, &[path.to_owned()]);
-        Some(
-            imported.map(|(product, notes)| self.product(product, &format!("import {format} {name}"), notes)),
-        )
+        let imported = import(Some(format), &[path.to_owned()], &[]);
+        let source = format!("import {format} {name}");
+        Some(imported.map(|(_, product, notes)| self.product(product, &source, notes)))
     }
 }

@@ -265,6 +265,15 @@ impl OpenScenario {
         }
     }
 
+    /// Stores a note on the session, which is written with the state of the screen.
+    pub fn note(&mut self, note: &str) {
+        self.file.note = Some(note.to_owned()).filter(|note| !note.is_empty());
+        self.fresh = false;
+        if let Some(writer) = &self.writer {
+            writer.create();
+        }
+    }
+
     /// Saves the state of the screen within a second.
     pub fn remember(&mut self, remembered: &Remembered) {
         let Some(writer) = self.writer.clone() else { return };

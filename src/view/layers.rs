@@ -6,6 +6,7 @@
 mod cell;
 mod choose;
 mod compare;
+mod first_steps;
 mod help;
 mod menu;
 mod read;
@@ -64,6 +65,9 @@ impl Layers {
                 Layer::Text(view) => read::text(app, view, area, buf, out),
                 Layer::EditCell(_) | Layer::Search(_) => {}
             }
+        }
+        if app.first_steps && app.work.is_some() && app.layers.is_empty() {
+            first_steps::draw(app, layout.content, buf);
         }
         if app.menu {
             menu::draw(app, layout, buf, out);

@@ -46,3 +46,34 @@ fn a_session_opens_at_one_of_its_plans() {
     terminal.command("open session:tiny4/alpha");
     terminal.until_shown(&["tiny4 is open with one plan"]);
 }
+
+#[test]
+fn a_session_gets_another_name_and_a_note() {
+    let place = Place::new();
+    let mut terminal = place.open(&["preset:tiny4", "--solve", "prop-alloc"]);
+    terminal.until_shown(&["DONE"]);
+    terminal.command("note_session for the review");
+    terminal.until_shown(&["note on the session: for the review"]);
+    terminal.command("rename_session beta");
+    terminal.until_shown(&["session 'tiny4' is called 'beta' now"]);
+    terminal.keys("q");
+    let ended = terminal.end().tidy();
+    assert!(ended.view.has("session 'beta'"), "{}", ended.view.text());
+    let listed = place.command(&["sessions"]).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("beta") && !listed.lines().any(|line| line.starts_with("tiny4 ")), "{listed}");
+    assert!(listed.contains("for the review"), "{listed}");
+}
+
+#[test]
+fn the_first_steps_are_shown_once() {
+    let place = Place::new();
+    let mut terminal = opened(&place, "tiny4");
+    terminal.until_shown(&["First steps", "solve this scenario"]);
+    terminal.keys("z");
+    terminal.until_gone("First steps");
+    terminal.keys("q");
+    terminal.end().tidy();
+    let terminal = opened(&place, "tiny4");
+    assert!(!terminal.view().has("First steps"), "{}", terminal.view().text());
+}

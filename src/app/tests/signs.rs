@@ -91,7 +91,7 @@ fn three_marked_plans_are_side_by_side_and_then_in_pairs() {
     assert_eq!(seen, [1, 1, 2]);
     bench.keys("d");
     assert_eq!(shown(&bench), (2, true));
-    bench.keys("w");
+    bench.keys("w Enter");
     let written = bench.effects.iter().find_map(|effect| match effect {
         Effect::Export(job) => job.path.file_name().map(|name| name.to_string_lossy().into_owned()),
         _ => None,

@@ -355,7 +355,7 @@ fn marks_baseline_and_comparison_follow_the_table() {
     assert_eq!((view.pairs[0].plan, view.pairs[0].against), (best, other));
     let table = bench.app.comparison(view.shown()).unwrap();
     assert!(table.figures.iter().any(|figure| figure.name == "makespan_s"));
-    bench.keys("w");
+    bench.keys("w Enter");
     let export = bench.effects.iter().find_map(|effect| match effect {
         Effect::Export(job) => Some(job),
         _ => None,

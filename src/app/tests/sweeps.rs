@@ -6,10 +6,10 @@ use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::effect::{Effect, SweepRequest};
 use crate::app::layer::Layer;
 use crate::app::pane::{PaneId, PaneInfo};
-use crate::app::sweeps::{PaneSweeps, SweepRun, SweepState};
+use crate::app::sweeps::{PaneSweeps, SweepFile, SweepRun, SweepState};
 use lightbay_core::clock::SystemClock;
 use lightbay_core::param::ParamValue;
-use lightbay_engines::sweep::{Shard, Starts, SweepRow, Walked, Walker};
+use lightbay_engines::sweep::{Axis, Shard, Starts, SweepRow, TableForm, Walked, Walker};
 use ratatui::layout::Rect;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -241,4 +241,50 @@ fn a_reopened_session_shows_its_newest_sweep() {
     let mut again = Bench::open_with(|_| PANES);
     again.app.restore_sweeps(bench.app.sweeps.saved());
     assert_eq!(again.app.shown_sweep().map(SweepRun::knob).as_deref(), Some("mfu"));
+}
+
+/// Returns the table of a sweep as it is read from a file.
+fn table(request: &SweepRequest) -> SweepFile {
+    let sweep = &request.sweep;
+    let columns = sweep.columns();
+    let fields = |row: &SweepRow| {
+        let line = TableForm::Csv.line(sweep, row);
+        TableForm::Csv.fields(&columns, &line).unwrap()
+    };
+    SweepFile {
+        id: sweep.id(),
+        axes: sweep.axes().iter().map(Axis::label).collect(),
+        rows: rows(request).iter().map(fields).collect(),
+    }
+}
+
+#[test]
+fn the_table_of_a_sweep_is_charted_if_it_fits_the_scenario() {
+    let mut bench = open();
+    let request = sweep(&mut bench, "seq=2048,4096 prop-alloc");
+    let (solved, read) = (rows(&request), table(&request));
+    let say = |bench: &mut Bench, table: &SweepFile| {
+        bench.fact(Fact::SweepTable { source: "t.csv".to_owned(), table: Ok(table.clone()) });
+        bench.last_message().to_owned()
+    };
+    let mut other = open();
+    let told = say(&mut other, &read);
+    assert!(told.starts_with("2 of 2 cells over seq from t.csv"), "{told}");
+    let charted = other.app.shown_sweep().expect("the pane shows the sweep");
+    let value = |row: &SweepRow| (row.cell, row.value, row.metrics.clone(), row.status);
+    assert_eq!(
+        charted.rows.iter().map(value).collect::<Vec<_>>(),
+        solved.iter().map(value).collect::<Vec<_>>()
+    );
+    assert_eq!(other.app.focus.pane, WHAT_IF);
+    // Another scenario, several parameters, and no scenario: says what to do.
+    let mut changed = open();
+    changed.act(Action::Do(Command::Set("model=llama_3_1_8b".to_owned())));
+    let told = say(&mut changed, &read);
+    assert!(told.contains("of another scenario; open the scenario 'tiny4' first"), "{told}");
+    let two = SweepFile { axes: vec!["seq".to_owned(), "mfu".to_owned()], ..read.clone() };
+    let told = say(&mut changed, &two);
+    assert!(told.contains("over one parameter; `lightbay sweep status t.csv`"), "{told}");
+    let told = say(&mut Bench::start(), &read);
+    assert!(told.contains("open the scenario 'tiny4' first"), "{told}");
 }

@@ -4,7 +4,7 @@ use crate::app::action::{AtWork, RemoteEvents};
 use crate::app::plans::PlanEntry;
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
-use lightbay_core::event::{RunId, Severity};
+use lightbay_core::event::{EndStatus, RunId, Severity};
 use std::collections::BTreeSet;
 
 impl App {
@@ -26,6 +26,30 @@ impl App {
                 );
                 self.say(Severity::Warning, text);
             }
+        }
+    }
+
+    /// Clears the figures of runs of a saved session whose plan is not in the table because its file is damaged or gone:
+    /// without the plan, they claim nothing.
+    pub(super) fn forget_lost_plans(&mut self) {
+        let plans = &self.plans;
+        let lost = self.runs.iter().filter(|run| {
+            run.replayed
+                && run.state == RunState::Ended
+                && run.done.as_ref().is_some_and(|done| done.value.is_some())
+                && plans.newest_of(run.id).is_none()
+        });
+        let lost: Vec<RunId> = lost.map(|run| run.id).collect();
+        for id in lost {
+            if let Some(run) = self.runs.get_mut(id) {
+                (run.best, run.bound, run.partial) = (None, None, None);
+                if let Some(done) = &mut run.done {
+                    done.status = EndStatus::NoPlan;
+                    (done.value, done.bound) = (None, None);
+                }
+            }
+            let text = format!("the plan of run {id} is damaged or gone, so its figures do not count");
+            self.say_to_read(Severity::Warning, text);
         }
     }
 

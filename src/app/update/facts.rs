@@ -58,6 +58,8 @@ impl App {
                 );
                 self.touch();
             }
+            Fact::IsFolder(path) => self.list_folder(&path),
+            Fact::SweepTable { source, table } => self.sweep_table(&source, table),
             Fact::SweepRow { key, row } => self.sweep_row(key, *row),
             Fact::SweepEnded { key, outcome } => self.sweep_ended(key, outcome),
             Fact::Exported { path, bytes, files, rollbacks, remarks } => {
@@ -164,6 +166,7 @@ impl App {
         };
         self.say(Severity::Info, text);
         self.settle_unfinished();
+        self.forget_lost_plans();
         if let Some(other) = self.session.beside.clone() {
             let text = format!(
                 "{other}; new runs and plans appear here; your first plan here starts a session of its own"

@@ -2,7 +2,7 @@
 
 use crate::app::action::Command;
 use crate::app::effect::{Effect, Effects, ExportJob, ExportSubject, Source};
-use crate::app::layer::{ExportEdit, Layer, TextField};
+use crate::app::layer::{CompareView, ExportEdit, Layer, TextField};
 use crate::app::plans::PlanRef;
 use crate::app::state::App;
 use lightbay_core::event::Severity;
@@ -11,7 +11,27 @@ use lightbay_core::problem::suggestion;
 use lightbay_engines::ModelledMethod;
 use lightbay_engines::formats::SubjectSort;
 use lightbay_engines::models::is_model;
+use lightbay_sessions::compare::CompareTable;
 use std::path::{Path, PathBuf};
+
+/// A format of the table of a comparison: name, which is also the ending of the file, description, and writer.
+type TableFormat = (&'static str, &'static str, fn(&CompareTable) -> String);
+
+/// Formats in which the table of a comparison is written.
+pub const TABLE_FORMATS: [TableFormat; 4] = [
+    ("md", "Markdown, for notes and issues", CompareTable::to_markdown),
+    ("csv", "Comma-separated values, for spreadsheets", CompareTable::to_csv),
+    ("tex", "LaTeX, two tables for a paper", CompareTable::to_latex),
+    ("html", "HTML, a page for a browser", CompareTable::to_html),
+];
+
+/// Returns the default path of the table of a comparison: `compare-2-3-1.md`, the reference last.
+fn table_path(view: &CompareView, format: &str) -> String {
+    let against = view.shown().first().map(|pair| pair.against);
+    let plans = view.shown().iter().map(|pair| pair.plan).chain(against);
+    let plans: Vec<String> = plans.map(|number| number.to_string()).collect();
+    format!("compare-{}.{format}", plans.join("-"))
+}
 
 impl App {
     /// Opens a file, `session:NAME` or `preset:NAME`.
@@ -41,6 +61,17 @@ impl App {
         effects.push(Effect::Open(source));
     }
 
+    /// Shows the files of a folder that was to be opened.
+    pub(super) fn list_folder(&mut self, path: &str) {
+        self.start.opening = None;
+        self.show_palette(&format!("open {}/", path.trim_end_matches('/')));
+        if let Some(Layer::Palette(list)) = self.layers.last_mut() {
+            "a folder; choose an entry with Down, or type more of its name"
+                .clone_into(&mut list.field.problem);
+        }
+        self.touch();
+    }
+
     /// Opens a preset.
     pub(super) fn new_from(&mut self, name: &str, effects: &mut Effects) {
         let name = name.trim();
@@ -53,28 +84,59 @@ impl App {
         self.open(&format!("preset:{name}"), effects);
     }
 
-    /// Reads files of another tool: format, then files separated by blanks.
+    /// Reads files of another tool: a format, files, and parameters of the format (`name=value`), separated by blanks.
+    /// Without a format, the content of the files shows it.
     pub(super) fn import(&mut self, text: &str, effects: &mut Effects) {
         if self.ask_first(Command::Import(text.to_owned())) {
             return;
         }
-        let mut words = text.split_whitespace();
-        let format = words.next().unwrap_or_default().to_owned();
         let known = lightbay_engines::importers();
-        if known.iter().all(|info| info.name != format) {
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let format = words.first().copied().filter(|word| known.iter().any(|info| info.name == *word));
+        let is_param = |name: &str| {
+            let mut formats = known.iter().filter(|info| format.is_none_or(|format| info.name == format));
+            formats.any(|info| info.params.iter().any(|param| param.name == name))
+        };
+        if format.is_some() {
+            words.remove(0);
+        } else if let [first, _, ..] = words.as_slice()
+            && !first.contains(['.', '/', '=', ':'])
+        {
             let names: Vec<&str> = known.iter().map(|info| info.name).collect();
-            let remedy = suggestion(&format, &names);
-            self.say(Severity::Error, format!("import format '{format}' does not exist; {remedy}"));
+            let remedy = suggestion(first, &names);
+            self.say(Severity::Error, format!("import format '{first}' does not exist; {remedy}"));
             return;
         }
-        let paths: Vec<PathBuf> = words.map(|word| self.path(word)).collect();
+        let mut paths: Vec<PathBuf> = Vec::new();
+        let mut settings: Vec<Setting> = Vec::new();
+        for word in words {
+            let setting = word.parse::<Setting>().ok().filter(|_| word.contains('=') && !word.contains('/'));
+            match setting {
+                // A word with `=` may also be the name of a file.
+                Some(setting) if is_param(&setting.name) => settings.push(setting),
+                Some(setting) if !word.contains('.') => {
+                    let params = known.iter().filter(|info| format.is_none_or(|format| info.name == format));
+                    let names: Vec<&str> =
+                        params.flat_map(|info| &info.params).map(|param| param.name.as_ref()).collect();
+                    let what =
+                        format.map_or_else(|| "any format".to_owned(), |format| format!("format '{format}'"));
+                    let remedy = suggestion(&setting.name, &names);
+                    let text = format!("'{}' is not a parameter of {what}; {remedy}", setting.name);
+                    return self.say(Severity::Error, text);
+                }
+                _ if word.starts_with("preset:") => paths.push(PathBuf::from(word)),
+                _ => paths.push(self.path(word)),
+            }
+        }
         if paths.is_empty() {
+            let format = format.unwrap_or("FORMAT");
             self.say(Severity::Error, format!("name the files after the format: import {format} FILE…"));
             return;
         }
-        self.start.opening = Some(format!("{format} {}", paths.len()));
-        self.say(Severity::Info, format!("reading {} of {format}", files(paths.len())));
-        effects.push(Effect::Import { format, paths });
+        let what = format.map_or_else(String::new, |format| format!(" of {format}"));
+        self.start.opening = Some(format!("{}{what}", files(paths.len())));
+        self.say(Severity::Info, format!("reading {}{what}", files(paths.len())));
+        effects.push(Effect::Import { format: format.map(str::to_owned), paths, settings });
     }
 
     /// Converts a typed text to a path; the text is relative to the folder in which the program was started, unless it
@@ -97,27 +159,15 @@ impl App {
             .collect()
     }
 
-    /// Asks where to write the selected plan, with defaults filled in. If a comparison of two plans is open, writes the
-    /// table of the comparison instead, without asking.
+    /// Asks where to write the selected plan, with defaults filled in. If a comparison is open, asks where to write its
+    /// table.
     pub(super) fn write(&mut self, effects: &mut Effects) {
         if let Some(Layer::Compare(view)) = self.layers.last() {
-            let Some(first) = view.shown().first() else { return };
-            let plans = view.shown().iter().map(|pair| pair.plan).chain([first.against]);
-            let plans: Vec<String> = plans.map(|number| number.to_string()).collect();
-            let Some(table) = self.comparison(view.shown()) else {
-                self.say(Severity::Info, "a plan is still being read; try again in a moment");
-                return;
-            };
-            let table = if view.differing { table.only_differences() } else { table };
-            let name = format!("compare-{}.md", plans.join("-"));
-            effects.push(Effect::Export(ExportJob {
-                subject: ExportSubject::Text(table.to_markdown()),
-                against: None,
-                format: "md".to_owned(),
-                settings: Vec::new(),
-                path: self.path(&name),
-                overwrite: false,
-            }));
+            let table = view.clone();
+            let formats: Vec<&'static str> = TABLE_FORMATS.iter().map(|(name, ..)| *name).collect();
+            let path = TextField::holding(table_path(&table, formats[0]));
+            let edit = ExportEdit { plan: None, table: Some(table), formats, format: 0, path, typed: false };
+            self.layers.push(Layer::Export(edit));
             return;
         }
         let plan = self.meant_plan().map(|entry| entry.number);
@@ -134,7 +184,8 @@ impl App {
         let format = shown.and_then(named).or_else(|| named("json")).unwrap_or(0);
         let path = self.usual_path(plan, formats.get(format).copied().unwrap_or("json"));
         let path = TextField::holding(path);
-        self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));
+        let edit = ExportEdit { plan, table: None, formats, format, path, typed: false };
+        self.layers.push(Layer::Export(edit));
     }
 
     /// Returns the default path of an export: `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for
@@ -166,7 +217,11 @@ impl App {
         if edit.typed {
             return;
         }
-        let path = self.usual_path(edit.plan, edit.formats.get(edit.format).copied().unwrap_or("json"));
+        let format = edit.formats.get(edit.format).copied().unwrap_or("json");
+        let path = match &edit.table {
+            Some(table) => table_path(table, format),
+            None => self.usual_path(edit.plan, format),
+        };
         if let Some(Layer::Export(edit)) = self.layers.last_mut() {
             edit.path = TextField::holding(path);
         }
@@ -177,7 +232,11 @@ impl App {
         let Some(Layer::Export(edit)) = self.layers.last() else { return };
         let (plan, path) = (edit.plan, edit.path.text().trim().to_owned());
         let format = edit.formats.get(edit.format).copied().unwrap_or("json").to_owned();
-        match self.export_job(plan, &format, Path::new(&path)) {
+        let job = match &edit.table {
+            Some(table) => self.table_job(table, &format, &path),
+            None => self.export_job(plan, &format, Path::new(&path)),
+        };
+        match job {
             Ok(job) => {
                 self.layers.pop();
                 effects.push(Effect::Export(job));
@@ -290,6 +349,26 @@ impl App {
             }
             _ => plan,
         }
+    }
+
+    /// Returns the file with the table of a comparison.
+    fn table_job(&self, view: &CompareView, format: &str, path: &str) -> Result<ExportJob, String> {
+        if path.is_empty() {
+            return Err("type the name of a file".to_owned());
+        }
+        let table = self.comparison(view.shown());
+        let table = table.ok_or("a plan is still being read; try again in a moment")?;
+        let table = if view.differing { table.only_differences() } else { table };
+        let known = TABLE_FORMATS.iter().find(|(name, ..)| *name == format);
+        let (.., write) = known.ok_or("choose a format")?;
+        Ok(ExportJob {
+            subject: ExportSubject::Text(write(&table)),
+            against: None,
+            format: format.to_owned(),
+            settings: Vec::new(),
+            path: self.path(path),
+            overwrite: false,
+        })
     }
 
     fn export_job(&self, plan: Option<u64>, format: &str, path: &Path) -> Result<ExportJob, String> {

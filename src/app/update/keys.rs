@@ -1,7 +1,7 @@
 //! Keys and pasted text: the top layer receives each key first, then the panes receive it.
 
 use crate::app::action::{Command, Motion};
-use crate::app::effect::Effects;
+use crate::app::effect::{Effect, Effects};
 use crate::app::key::{Code, Key};
 use crate::app::keymap::{ActionIndex, Found};
 use crate::app::layer::{Layer, LayerKind};
@@ -18,6 +18,10 @@ impl App {
             return;
         }
         self.record_key(key);
+        // The first steps go with the first key in the workbench, and never come back.
+        if self.work.is_some() && std::mem::take(&mut self.first_steps) {
+            effects.push(Effect::KeepFirstSteps);
+        }
         self.press_key(key, effects);
     }
 

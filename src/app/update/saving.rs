@@ -6,6 +6,10 @@ use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Confirmed, Layer, Question};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
+use lightbay_core::problem::printable;
+
+/// Maximum number of characters of a note on a session.
+const MOST_NOTE: usize = 500;
 
 impl App {
     /// Processes a report on saving. Reports from an earlier session are ignored.
@@ -92,5 +96,41 @@ impl App {
         let folder = self.path(text.trim());
         self.say(Severity::Info, format!("moving the session to {}", folder.display()));
         effects.push(Effect::SaveTo(folder));
+    }
+
+    /// Gives the session another name. The session is closed and opened again, so no run may be active.
+    pub(super) fn rename_session(&mut self, name: &str, effects: &mut Effects) {
+        let name = name.trim();
+        if self.session.name.is_empty() || !self.session.used && self.plans.is_empty() {
+            self.say(
+                Severity::Warning,
+                "nothing is saved yet, so there is no session to rename; {solve_warm} solves",
+            );
+        } else if name == self.session.name {
+            self.say(Severity::Info, format!("the session is called '{name}' already"));
+        } else if self.runs.is_busy() || self.sweeps.is_busy() {
+            self.say(Severity::Warning, "a solve is running; {stop_solve} stops it, then rename the session");
+        } else {
+            if let Some(remembered) = self.remembered() {
+                effects.push(Effect::Remember(Box::new(remembered)));
+            }
+            effects.push(Effect::RenameSession(name.to_owned()));
+        }
+    }
+
+    /// Stores a note on the session.
+    pub(super) fn note_session(&mut self, note: &str, effects: &mut Effects) {
+        let note: String = printable(note.trim()).chars().take(MOST_NOTE).collect();
+        let note = if note == "-" { String::new() } else { note };
+        self.say(
+            Severity::Info,
+            if note.is_empty() {
+                "the session has no note now".to_owned()
+            } else {
+                format!("note on the session: {note}; `lightbay sessions` shows it")
+            },
+        );
+        effects.push(Effect::NoteSession(note));
+        self.to_remember = true;
     }
 }

@@ -50,7 +50,7 @@ impl App {
         }
     }
 
-    fn asked_sweep(&self, text: &str, offered: &PaneSweeps) -> Result<Sweep, String> {
+    pub(super) fn asked_sweep(&self, text: &str, offered: &PaneSweeps) -> Result<Sweep, String> {
         let Some(work) = &self.work else { return Err("nothing is open".to_owned()) };
         let one_line = |problems: Problems| {
             problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
@@ -182,7 +182,7 @@ impl App {
     }
 
     /// Makes the pane of sweeps show the newest sweep.
-    fn show_newest_sweep(&mut self) {
+    pub(super) fn show_newest_sweep(&mut self) {
         let Some((info, offered)) = self.sweep_pane() else { return };
         let Some(knob) = self.sweeps.newest().map(SweepRun::knob) else { return };
         let mode = offered.knobs.iter().position(|offered| *offered == knob).unwrap_or(offered.knobs.len());

@@ -11,6 +11,7 @@ use crate::runtime::listing;
 use crate::runtime::open_scenario::OpenScenario;
 use crate::runtime::recordings;
 use crate::runtime::saved_plans::read_plan;
+use crate::runtime::sweep_tables;
 use crate::runtime::terminal::title;
 use lightbay_core::event::Severity;
 use std::path::PathBuf;
@@ -89,15 +90,33 @@ impl<V: View> Shell<V> {
             }
             Effect::Open(Source::File(path)) => self.open(Source::File(at_home(path))),
             Effect::Open(source) => self.open(source),
-            Effect::Import { format, paths } => {
+            Effect::Import { format, paths, settings } => {
                 let paths: Vec<PathBuf> = paths.into_iter().map(at_home).collect();
                 let (opener, request) = (self.opener.clone(), self.next_request());
                 self.helpers.spawn("import", move || {
-                    let source = format!("import {format}");
-                    let outcome = helpers::import(&format, &paths)
-                        .map(|(product, notes)| Some(Box::new(opener.product(product, &source, notes))));
+                    let imported = helpers::import(format.as_deref(), &paths, &settings);
+                    let source = format!("import {}", format.as_deref().unwrap_or("FILE"));
+                    let outcome = imported.map(|(format, product, notes)| {
+                        let source = format!("import {format}");
+                        Some(Box::new(opener.product(product, &source, notes)))
+                    });
                     Finished::Opened { source, request, outcome }
                 });
+            }
+            Effect::RenameSession(name) => self.rename_session(name),
+            Effect::NoteSession(note) => {
+                if let Some(current) = &mut self.current {
+                    current.note(&note);
+                }
+            }
+            Effect::KeepFirstSteps => {
+                // A small file, written once per user, and before a look that the same key changes.
+                let places = &self.opener.places;
+                let mut kept = KeptLook::read(places);
+                kept.first_steps_seen = true;
+                if let Err(problem) = kept.write(places) {
+                    tracing::warn!("the first steps will be shown again: {problem}");
+                }
             }
             Effect::Copy(text) => self.copy(&text),
             Effect::CopyArea(area) => {
@@ -124,7 +143,7 @@ impl<V: View> Shell<V> {
             }
             Effect::KeepLook => {
                 let look = &self.app.look;
-                let kept = KeptLook::of(look.palette, look.glyphs, self.base);
+                let kept = KeptLook::of(look.palette, look.glyphs, self.base, !self.app.first_steps);
                 let places = self.opener.places.clone();
                 self.helpers.spawn("look", move || match kept.write(&places) {
                     Ok(()) => Finished::Nothing,
@@ -170,10 +189,19 @@ impl<V: View> Shell<V> {
     pub fn open(&mut self, source: Source) {
         let (opener, request) = (self.opener.clone(), self.next_request());
         if source == Source::Nothing {
-            self.put_away();
+            self.put_away(true);
         }
         let closing = std::mem::take(&mut self.closing);
         self.helpers.spawn("open", move || {
+            if let Source::File(path) = &source {
+                let source = path.display().to_string();
+                if let Some(table) = sweep_tables::read(path) {
+                    return Finished::Fact(Fact::SweepTable { source, table });
+                }
+                if path.is_dir() {
+                    return Finished::Fact(Fact::IsFolder(source));
+                }
+            }
             // The session to be opened may be the one that is being closed, so its lock must be released first.
             for before in closing {
                 let _ = before.recv_timeout(CLOSE_WITHIN);
@@ -187,6 +215,33 @@ impl<V: View> Shell<V> {
             };
             let outcome = opener.open(&source).map(|bundle| bundle.map(Box::new));
             Finished::Opened { source: name, request, outcome }
+        });
+    }
+
+    /// Closes the session, gives it another name and opens it again; if it cannot be renamed, opens it under its name.
+    fn rename_session(&mut self, wanted: String) {
+        let name = self.app.session.name.clone();
+        self.put_away(false);
+        let (opener, request) = (self.opener.clone(), self.next_request());
+        let closing = std::mem::take(&mut self.closing);
+        self.helpers.spawn("rename", move || {
+            for before in closing {
+                let _ = before.recv_timeout(CLOSE_WITHIN);
+            }
+            let (name, note) = match opener.rename(&name, &wanted) {
+                Ok(new) => {
+                    let text = format!("session '{name}' is called '{new}' now");
+                    (new, (Severity::Info, text))
+                }
+                Err(problem) => (name, (Severity::Error, format!("the session is not renamed: {problem}"))),
+            };
+            let outcome = opener.open(&Source::Session(name.clone())).map(|bundle| {
+                bundle.map(|mut bundle| {
+                    bundle.opened.notes.push(note);
+                    Box::new(bundle)
+                })
+            });
+            Finished::Opened { source: format!("session:{name}"), request, outcome }
         });
     }
 

@@ -1,6 +1,7 @@
 //! Pop-ups for typing a text: the value of a knob, the path of a file.
 
 use super::{Layers, field, popup, top};
+use crate::app::TABLE_FORMATS;
 use crate::app::drawn::Drawn;
 use crate::app::layer::{ExportEdit, KnobEdit};
 use crate::app::state::App;
@@ -65,9 +66,10 @@ impl Layers {
         out: &mut Drawn,
     ) {
         let theme = &app.look.theme;
-        let title = match edit.plan {
-            Some(number) => format!("Write plan {number}"),
-            None => "Write the scenario".to_owned(),
+        let title = match (&edit.table, edit.plan) {
+            (Some(_), _) => "Write the comparison".to_owned(),
+            (None, Some(number)) => format!("Write plan {number}"),
+            (None, None) => "Write the scenario".to_owned(),
         };
         let formats = edit.formats.len() as u16;
         let inner = popup(app, &title, &[], (78, 6 + formats), area, buf);
@@ -75,7 +77,8 @@ impl Layers {
         let kind = app.work.as_ref().map_or("", |work| work.kind);
         let known = lightbay_engines::exporters(kind);
         let chosen = edit.formats.get(edit.format);
-        let folder = known.iter().any(|info| info.folder && Some(&info.name) == chosen);
+        let folder =
+            edit.table.is_none() && known.iter().any(|info| info.folder && Some(&info.name) == chosen);
         let hint = if folder {
             "a folder for all files, relative to where lightbay was started"
         } else {
@@ -89,6 +92,10 @@ impl Layers {
         (&Sentence::new(theme, &words)).render(note, buf);
         self.items.clear();
         self.items.extend(edit.formats.iter().enumerate().map(|(index, format)| {
+            if edit.table.is_some() {
+                let about = TABLE_FORMATS.iter().find(|(name, ..)| name == format);
+                return ListItem::new(index as u32, *format).detail(about.map_or("", |(_, about, _)| *about));
+            }
             let help = known.iter().find(|info| info.name == *format).map_or("", |info| info.help);
             let method = is_model(format).then(|| app.model_method(edit.plan)).flatten();
             let detail = match (method, app.second_plan(edit.plan, format)) {

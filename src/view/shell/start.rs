@@ -190,7 +190,7 @@ fn shorten(row: &mut StartRow, room: i32) {
         return;
     }
     let mut ends = third.rmatch_indices([',', ':', ';']).map(|(at, _)| at);
-    if let Some(end) = ends.find(|end| third[..*end].chars().count() as i32 <= room) {
+    if let Some(end) = ends.find(|end| *end > 0 && third[..*end].chars().count() as i32 <= room) {
         third.truncate(end);
     }
 }
