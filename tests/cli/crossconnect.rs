@@ -400,3 +400,31 @@ fn pairs_that_a_change_cuts_off_are_said() {
     let script = script.find(|path| path.extension().is_some_and(|ending| ending == "sh")).unwrap();
     assert!(std::fs::read_to_string(script).unwrap().contains(SAID));
 }
+
+/// If failed ports reduce the target, another plan may set other target circuits and remove fewer, so the bound names the
+/// plans that it covers. Here pod 0 keeps four A ports for five target circuits. With two circuits to pod 2 and two to
+/// pod 3, which need all of them, the circuit 0-1 on switch 0 is removed; a plan with 0-1 and three others keeps it.
+#[test]
+fn a_bound_on_a_reduced_target_names_its_plans() {
+    let place = Place::new();
+    let ocs = |id: u32, circuits: serde_json::Value| serde_json::json!({ "ocs_id": id, "cross_connects": circuits });
+    let kept = serde_json::json!([{ "pod_a": 0, "port_a_index": 0, "pod_b": 1, "port_b_index": 0 }]);
+    let hall = serde_json::json!({
+        "schema": "lightbay.scenario/1", "kind": "crossconnect", "name": "hall", "pods": 4, "ocs_count": 3,
+        "wiring": "two_sided",
+        "ports_a": [[2, 2, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]],
+        "ports_b": [[0, 0, 0], [1, 1, 1], [2, 0, 0], [0, 2, 0]],
+        "logical_circuits": [[0, 1, 2, 2], [1, 0, 0, 0], [2, 0, 0, 0], [2, 0, 0, 0]],
+        "installed": { "ocs": [ocs(0, kept), ocs(1, serde_json::json!([])), ocs(2, serde_json::json!([]))] },
+        "failed_ports": [{ "ocs_id": 2, "pod": 0, "side": "a", "port_index": 0 }],
+    });
+    place.write("hall.json", hall.to_string());
+    place.run(&["solve", "hall.json", "-o", "plan.json"]).done();
+    let plan = place.json("plan.json");
+    assert_eq!(plan["objective"]["value"], 1.0);
+    assert_eq!(plan["provenance"]["bound_covers"], "plans that set the same target circuits", "{plan}");
+    place
+        .run(&["check", "plan.json", "--exact"])
+        .done()
+        .prints(&["for plans that set the same target circuits"]);
+}

@@ -16,6 +16,7 @@ mod tests;
 
 use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::CrossconnectScenario;
+use figures::CountedBound;
 use lightbay_core::checked::{
     BoundTrust, Figure, Findings, Verdict, VerifiedBound, Violation, compare_metrics,
 };
@@ -168,7 +169,8 @@ pub fn check(
             let figures = phases::check(scenario, order, envelope, &mut found).map(Vec::from);
             // Numbers of removals cannot be negative, so 0 is the proven bound.
             let nothing = |_, _| program::Proof::default();
-            (figures, Some(figures::bound(0, envelope, nothing, depth, &mut found, &mut remarks)))
+            let counting = CountedBound { all: 0, same_circuits: 0, is_reduced: false };
+            (figures, Some(figures::bound(counting, envelope, nothing, depth, &mut found, &mut remarks)))
         }
     };
     let mut violations = found.finish();
@@ -178,12 +180,15 @@ pub fn check(
     }
     let (bound, verified) = bound.unzip();
     // An order removes nothing, so it has no bound on removals.
-    let verified = verified.filter(|_| result.order().is_none());
-    Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider: None, remarks }
+    let [verified, on_all] =
+        verified.filter(|_| result.order().is_none()).map_or([None, None], |found| found.map(Some));
+    // A bound on some plans is accompanied by the counting bound on all plans.
+    let wider = on_all.filter(|_| verified.as_ref().is_some_and(|bound| bound.covers.is_some()));
+    Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider, remarks }
 }
 
 /// Returns the metrics that a plan must have; and, for the bound of the plan, the trust in the claim and the verified
-/// bound. Metrics and bound are `None` if the entries are too damaged to be counted.
+/// bounds as [`figures::bound`] returns them. Metrics and bound are `None` if the entries are too damaged to be counted.
 fn check_changes(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -191,7 +196,7 @@ fn check_changes(
     depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> (Option<Vec<Figure>>, Option<(BoundTrust, VerifiedBound)>) {
+) -> (Option<Vec<Figure>>, Option<(BoundTrust, [VerifiedBound; 2])>) {
     let Some(switches) = entries::of(scenario, changes, found) else { return (None, None) };
     states::compare(scenario, &switches, found);
     let pairs = states::pairs(scenario, &switches);
@@ -202,17 +207,14 @@ fn check_changes(
     figures::objective(&exact, envelope, found);
     let metrics = figures::metrics(scenario, &exact, changes, dark.as_ref(), envelope);
     let prove = |covers, claimed| program::prove(scenario, &switches, covers, claimed, depth);
-    // Circuits given port by port fix the number of removals; if some cannot be set, the bound covers plans that set
-    // the same circuits.
-    let counted = if scenario.is_placed() {
-        exact.removed_circuits
-    } else if exact.unmet_circuits.is_some() {
-        pairs.values().map(|pair| pair.old.saturating_sub(pair.new)).sum()
-    } else {
-        exact.lower_bound_removed_circuits
-    };
+    // Circuits given port by port fix the number of removals.
+    let all = if scenario.is_placed() { exact.removed_circuits } else { exact.lower_bound_removed_circuits };
+    let is_reduced = exact.unmet_circuits.is_some();
+    let same: u64 = pairs.values().map(|pair| pair.old.saturating_sub(pair.new)).sum();
+    let counting =
+        CountedBound { all, same_circuits: if is_reduced { same.max(all) } else { all }, is_reduced };
     figures::unmet(&exact, &pairs, remarks);
-    let bound = figures::bound(counted, envelope, prove, depth, found, remarks);
+    let bound = figures::bound(counting, envelope, prove, depth, found, remarks);
     (Some(metrics), Some(bound))
 }
 

@@ -12,6 +12,8 @@ use lightbay_core::kind::{Depth, Sense};
 
 /// Plans that a bound covers if it was proven for one fixed orientation.
 const SAME_ORIENTATION: &str = "plans with the orientation that was chosen first";
+/// Plans that a bound on a reduced target covers.
+const SAME_CIRCUITS: &str = "plans that set the same target circuits";
 
 /// Checks that objective, bound and metrics of the plan file are finite.
 pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
@@ -235,7 +237,6 @@ pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String
         };
         let rest = if unmet == least { String::new() } else { format!(" {least} cannot be set") };
         remarks.push(format!("{unmet} of {wanted} target circuits are not set: {word}{rest}"));
-        remarks.push("the bound covers plans that set the same target circuits as this plan".to_owned());
     }
 }
 
@@ -299,34 +300,58 @@ pub(super) fn metrics(
 pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     match envelope.bound_covers {
         None => Covers::All,
+        Some(SAME_CIRCUITS) => Covers::SameCircuits,
         Some(SAME_ORIENTATION) => Covers::SameOrientation,
         Some(other) => {
             found.add(
                 code::BOUND,
-                format!("the bound covers '{other}', but this kind supports only '{SAME_ORIENTATION}'"),
+                format!(
+                    "the bound covers '{other}', but this kind supports only '{SAME_CIRCUITS}' and '{SAME_ORIENTATION}'"
+                ),
             );
             Covers::All
         }
     }
 }
 
-/// Returns the trust in the claimed bound, and the verified bound. The checker always verifies the counting bound
+/// Lower bounds on the removals by counting the circuits of each pair of pods.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CountedBound {
+    /// Bound for all plans.
+    pub all: u64,
+    /// Bound for the plans in which each pair of pods has as many circuits as in this plan, at least `all`.
+    pub same_circuits: u64,
+    /// `true` if failed ports reduce the target: other plans may set other target circuits.
+    pub is_reduced: bool,
+}
+
+/// Returns the trust in the claimed bound, the verified bound, and the counting bound on all plans. The checker always verifies the counting bound
 /// (circuits that each pair of pods must remove); at the exact depth, the checker also solves an integer program. A
 /// claimed bound above the removals of some plan is a violation.
 pub(super) fn bound(
-    counted: u64,
+    counting: CountedBound,
     envelope: &Envelope<'_>,
     prove: impl FnOnce(Covers, u64) -> Proof,
     depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> (BoundTrust, VerifiedBound) {
+) -> (BoundTrust, [VerifiedBound; 2]) {
     let covers = covers(envelope, found);
+    let counted = if covers == Covers::All { counting.all } else { counting.same_circuits };
     let verified = |bound: u64, covers: Covers| {
-        let covers = (covers == Covers::SameOrientation).then_some(SAME_ORIENTATION);
+        let covers = match covers {
+            Covers::All => None,
+            Covers::SameCircuits => Some(SAME_CIRCUITS),
+            Covers::SameOrientation => Some(SAME_ORIENTATION),
+        };
         VerifiedBound::of(Sense::Min, envelope.value, bound as f64, covers)
     };
-    let of_all = verified(counted, Covers::All);
+    let on_all = verified(counting.all, Covers::All);
+    let by_counting = if counting.same_circuits > counting.all {
+        verified(counting.same_circuits, Covers::SameCircuits)
+    } else {
+        on_all.clone()
+    };
     if let Some(claimed) = envelope.bound
         && claimed > envelope.value * (1.0 + EXACT)
     {
@@ -339,7 +364,7 @@ pub(super) fn bound(
         Some(_) => BoundTrust::Claimed,
     };
     if target <= counted as f64 * (1.0 + EXACT) || !found.is_empty() {
-        return (trust(target <= counted as f64 * (1.0 + EXACT)), of_all);
+        return (trust(target <= counted as f64 * (1.0 + EXACT)), [by_counting, on_all]);
     }
     if !depth.is_exact() {
         if let Some(claimed) = envelope.bound {
@@ -348,17 +373,19 @@ pub(super) fn bound(
                 envelope.method
             ));
         }
-        return (trust(false), of_all);
+        return (trust(false), [by_counting, on_all]);
     }
+    // The program needs the number of circuits of every pair of pods.
+    let proven = if covers == Covers::All && counting.is_reduced { Covers::SameCircuits } else { covers };
     // The number of removed circuits is whole.
-    let proof = prove(covers, target.ceil().max(0.0) as u64);
-    if let (Some(removed), Some(claimed), Covers::All) = (proof.counterexample, envelope.bound, covers) {
+    let proof = prove(proven, target.ceil().max(0.0) as u64);
+    if let (Some(removed), Some(claimed), Covers::All) = (proof.counterexample, envelope.bound, proven) {
         found.add(
             code::BOUND,
             format!("the bound is {claimed}, but a plan that removes {removed} circuits exists"),
         );
     }
-    let confirmed = target <= proof.bound as f64 * (1.0 + EXACT);
+    let confirmed = proven == covers && target <= proof.bound as f64 * (1.0 + EXACT);
     if !confirmed && let Some(claimed) = envelope.bound {
         let within = depth.not_within("the bound").map_or_else(String::new, |words| format!("{words}: "));
         remarks.push(format!(
@@ -368,7 +395,7 @@ pub(super) fn bound(
         ));
     }
     if proof.bound > counted {
-        return (trust(confirmed), verified(proof.bound, covers));
+        return (trust(confirmed), [verified(proof.bound, proven), on_all]);
     }
-    (trust(confirmed), of_all)
+    (trust(confirmed), [by_counting, on_all])
 }

@@ -42,6 +42,8 @@ pub(super) struct Proof {
 pub(super) enum Covers {
     /// All plans.
     All,
+    /// Plans in which each pair of pods has as many circuits as in this plan.
+    SameCircuits,
     /// Plans in which each pair of pods has as many circuits of each orientation as in this plan.
     SameOrientation,
 }
@@ -59,8 +61,9 @@ struct Program {
     entries: Vec<Entry>,
 }
 
-/// Proves that every plan removes at least `claimed` circuits, or finds a plan that removes fewer, or returns the best
-/// bound within the time limit.
+/// Proves that every plan that `covers` describes removes at least `claimed` circuits, or finds such a plan that removes
+/// fewer, or returns the best bound within the time limit. If ports have failed, a plan may set fewer circuits than the
+/// target, so `Covers::All` is not possible.
 pub(super) fn prove(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
@@ -159,7 +162,7 @@ impl Program {
                 removed -= stays;
             }
             let pair = match covers {
-                Covers::All => (a.min(b), a.max(b)),
+                Covers::All | Covers::SameCircuits => (a.min(b), a.max(b)),
                 Covers::SameOrientation => (a, b),
             };
             for circuits in stays.into_iter().chain([new]) {
@@ -177,10 +180,8 @@ impl Program {
         let mut rows = Vec::with_capacity(by_pair.len() + by_port.len());
         for ((a, b), circuits) in by_pair {
             let wanted = match covers {
-                Covers::All if scenario.failed_ports.is_empty() => scenario.logical_circuits[a][b],
-                // If ports have failed, a plan may set fewer circuits; the bound covers plans that set the same
-                // circuits.
-                Covers::All => {
+                Covers::All => scenario.logical_circuits[a][b],
+                Covers::SameCircuits => {
                     let back = if single { None } else { same.get(&(b, a)) };
                     same.get(&(a, b)).copied().unwrap_or(0) + back.copied().unwrap_or(0)
                 }

@@ -105,7 +105,7 @@ pub(super) fn relax(
     cx.phase("bound", "linear relaxation of all orientations");
     cx.solver(lightbay_highs::solve::solver_name());
     bound::relaxation(&session.task, &best.plan, cx, &mut |cx, bound| {
-        cx.bound(session.task.bound_of_plans(bound) as f64);
+        session.bound(cx, bound, false);
         Ok(())
     })?;
     Ok(())

@@ -19,9 +19,6 @@ use std::sync::Arc;
 /// Number of the random stream that seeds the solver.
 const STREAM: u64 = 31;
 
-/// Plans that a bound covers if orientations are chosen first.
-const COVERS: &str = "plans with the orientation that was chosen first";
-
 /// Solves the exact model, from a solution if there is one, with at most `nodes` nodes; returns the outcome of the run.
 pub(super) fn prove(
     session: &Arc<TaskSession>,
@@ -116,12 +113,7 @@ impl Reader<Crossconnect> for PlanReader {
 
     fn bound(&mut self, cx: &mut Context<'_, Crossconnect>, bound: f64) -> Result<(), MethodError> {
         // The bound is rounded up, because removals are whole numbers.
-        let bound = self.session.task.bound_of_plans(whole(bound)) as f64;
-        if self.fixed {
-            cx.bound_over(bound, COVERS);
-        } else {
-            cx.bound(bound);
-        }
+        self.session.bound(cx, whole(bound), self.fixed);
         Ok(())
     }
 

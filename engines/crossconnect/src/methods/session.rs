@@ -34,6 +34,11 @@ pub(super) struct FirstPlan {
     pub(super) source: &'static str,
 }
 
+/// Plans that the bound of a fixed orientation covers.
+const ORIENTED: &str = "plans with the orientation that was chosen first";
+/// Plans that a bound on a reduced target covers.
+const SAME_CIRCUITS: &str = "plans that set the same target circuits";
+
 impl TaskSession {
     /// Creates the session of a scenario.
     pub(super) fn of(scenario: &Scenario<Crossconnect>) -> Arc<Self> {
@@ -62,6 +67,19 @@ impl TaskSession {
         session
     }
 
+    /// Reports a lower bound on the removals of the solutions of the task; `fixed` if it covers only one orientation. If
+    /// failed ports reduce the target, plans that set other target circuits may remove fewer circuits.
+    pub(super) fn bound(&self, cx: &mut Context<'_, Crossconnect>, bound: u64, fixed: bool) {
+        let bound = self.task.bound_of_plans(bound) as f64;
+        if fixed {
+            cx.bound_over(bound, ORIENTED);
+        } else if self.task.lost.is_empty() {
+            cx.bound(bound);
+        } else {
+            cx.bound_over(bound, SAME_CIRCUITS);
+        }
+    }
+
     /// Returns the number of target circuits that are not pinned.
     pub(super) fn circuits(&self) -> u64 {
         self.task.wanted.iter().map(|cell| u64::from(cell.count)).sum()
@@ -81,11 +99,6 @@ impl TaskSession {
         }
         let (session, plan) = (Arc::clone(self), self.task.completed(plan));
         let removed = self.task.removed(&plan);
-        // A bound covers only plans that set the circuits of the task; a completed plan sets more circuits and is not
-        // reported if it is below the bound.
-        if removed < best_bound(cx) && cx.best().is_some() {
-            return Ok(());
-        }
         cx.incumbent(removed as f64, 0.0, source, move || {
             assemble::candidate(&session.scenario, &session.task.assignment(&plan))
         })?;
