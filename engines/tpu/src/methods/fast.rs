@@ -3,6 +3,7 @@
 //!
 //! | phase | content |
 //! |---|---|
+//! | certify | for pods of 64 cubes or more, the torus of the job shape, as first plan |
 //! | anneal | a tournament of groups and symmetries, judged by two-length metrics |
 //! | certify | the exact throughput of the winners |
 //! | cuts | metrics of certificates become linear cuts; annealing continues at a lower temperature |
@@ -37,6 +38,7 @@ use lightbay_core::scenario::Scenario;
 
 mod curve;
 mod effort;
+mod first;
 mod general;
 
 use curve::AnnealingCurve;
@@ -266,6 +268,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         general_steps: u64,
     ) -> Result<(), MethodError> {
         self.hot_start(scenario)?;
+        self.torus(scenario)?;
         self.tournament(given)?;
         self.rounds()?;
         self.without_symmetry(given)?;
@@ -529,7 +532,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
         let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage).failing(self.failed);
         let Some(hops) = metrics::hops(&pod) else { return Ok(false) };
-        self.point(series::HOP_BOUND, metrics::hop_bound_of(&pod, hops));
+        point(self.cx, series::HOP_BOUND, metrics::hop_bound_of(&pod, hops));
         self.cx.phase("certify", format!("{} chips, {}", pod.nodes(), entry.family.name));
         let lengths = start_lengths(&pod);
         let source = entry.family.name.clone();
@@ -570,10 +573,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             self.best = Some(BestPod { pod, entry, certificate, source: "offer".to_owned() });
         }
         Ok(())
-    }
-
-    fn point(&mut self, name: &str, y: f64) {
-        point(self.cx, name, y);
     }
 }
 

@@ -62,7 +62,11 @@ fn sections_of_plans_are_not_there_without_one() {
     let report = TpuReport::new(&scenario, None).unwrap();
     for name in ["channels", "hottest", "simulation"] {
         assert!(
-            report.section(name, Deadline::NEVER).unwrap_err().to_string().contains("section of plans"),
+            report
+                .section(name, Deadline::NEVER)
+                .unwrap_err()
+                .to_string()
+                .contains("this section needs a plan"),
             "{name}"
         );
     }
