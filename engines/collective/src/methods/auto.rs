@@ -81,8 +81,9 @@ impl Method<Collective> for AutoMethod {
         MethodInfo {
             name: "auto",
             help: "Constructs schedules for several epoch lengths, with whole chunks and with chunks split into pieces, and \
-                   schedules along spanning trees, and keeps the one that completes first. If this schedule exceeds its bound, LP or MILP models search for a \
-                   better one for at most programs_s seconds. If the scenario sets epoch, epoch_multiplier or \
+                   schedules along spanning trees, and keeps the one that completes first. If the schedule of whole chunks \
+                   exceeds its bound, LP or MILP models search for a better one for at most programs_s seconds. If the \
+                   scenario sets epoch, epoch_multiplier or \
                    alpha_threshold (other than 0), only schedules in these epochs are constructed.",
             proves: true,
             hot_start: false,

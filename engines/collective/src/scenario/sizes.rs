@@ -1,6 +1,7 @@
 //! Buffer sizes: the same scenario with another size, and lists of sizes.
 
 use super::{CollectiveScenario, EpochRule};
+use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::Problems;
 
 /// Maximum number of sizes of a scenario.
@@ -53,11 +54,13 @@ impl CollectiveScenario {
     }
 }
 
-/// Parses sizes: `none`, a list such as `1000,64000,1e6`, or a range such as `1e3..1e9`, in which each size is twice
+/// Parses sizes: `none`, a list such as `1000,64000,1MB`, or a range such as `1e3..1e9`, in which each size is twice
 /// the one before and at most the end of the range. `None` for any other text.
 pub(super) fn parse(text: &str) -> Option<Vec<u64>> {
+    // Reads units as the parameters of sizes do.
+    let one = ParamInfo::float("size", 1.0, LARGEST, 1.0, "Size.").unit("bytes");
     let number = |text: &str| {
-        let bytes: f64 = text.trim().parse().ok()?;
+        let bytes = one.parse(text).ok()?.as_f64()?;
         ((1.0..=LARGEST).contains(&bytes) && bytes.fract() == 0.0).then_some(bytes as u64)
     };
     if text.trim() == "none" {
@@ -81,6 +84,8 @@ mod tests {
     fn sizes_are_listed_or_doubled() {
         assert_eq!(parse("none"), Some(vec![]));
         assert_eq!(parse("1000, 64000,1e6"), Some(vec![1000, 64_000, 1_000_000]));
+        assert_eq!(parse("1KB, 64KiB,1e6"), Some(vec![1000, 65_536, 1_000_000]));
+        assert_eq!(parse("1KB..8KB"), parse("1e3..8e3"));
         assert_eq!(parse("1e3..8e3"), Some(vec![1000, 2000, 4000, 8000]));
         assert_eq!(parse("1e3..9e3"), Some(vec![1000, 2000, 4000, 8000]));
         for wrong in ["", "1.5", "0", "-1", "8e3..1e3", "1e3..", "a,b", "1e30"] {

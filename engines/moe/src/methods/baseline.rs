@@ -39,7 +39,7 @@ pub(super) const BASELINES: &[FabricBaseline] = &[
     FabricBaseline {
         name: POOLED,
         help: "Bound: treats all NICs of a server as one NIC with their total rate and ignores hops in the \
-             server; no network is faster.",
+             server; no network is faster for experts in blocks.",
         fabric: FabricKind::Pooled,
     },
 ];

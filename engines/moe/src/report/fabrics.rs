@@ -52,7 +52,8 @@ fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<Pri
     (found, absent)
 }
 
-/// Returns the bound for all networks, drawn as a line through their bars; `None` if the bound is unknown.
+/// Returns the bound for all networks with experts in blocks, drawn as a line through the bars; `None` if the bound is
+/// unknown.
 fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
     let pooled = networks.iter().find(|(_, result)| result.iteration.fabric == FabricKind::Pooled)?;
     let (name, label) = ("pooled_ms".to_owned(), "pooled, a bound".to_owned());
@@ -169,7 +170,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         .remark(ANALYTIC)
         .remark(note)
         .remark(
-            "pooled is a bound for all networks: it treats all NICs of a server as one, which also \
+            "pooled is a bound for all networks with experts in blocks: it treats all NICs of a server as one, which also \
              spreads the traffic of busy experts evenly.",
         )
         .remark(
