@@ -291,6 +291,10 @@ impl ParamInfo {
             }
         };
         match value {
+            // The message quotes the text, not the number that a unit makes of it.
+            Some(value @ (ParamValue::Int(_) | ParamValue::Float(_))) => {
+                self.accept(&value).map_err(|_| self.refuse(text))
+            }
             Some(value) => self.accept(&value),
             None => Err(self.refuse(text)),
         }
@@ -342,13 +346,12 @@ impl ParamInfo {
     /// Returns the problem of the typed text `text`, which is not valid.
     pub fn refuse(&self, text: &str) -> Problem {
         let hint = if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) };
-        // The number has a unit that the parameter does not accept, so the message names the right unit.
+        // The text is not a plain number, perhaps because of its unit, so the message names the right unit.
         let is_number = matches!(self.domain, Domain::Int { .. } | Domain::Float { .. });
-        let with_unit =
-            text.starts_with(|sign: char| sign.is_ascii_digit()) && text.ends_with(char::is_alphabetic);
-        let unit = if is_number && with_unit && !self.unit.is_empty() {
+        let is_plain = text.parse().is_ok_and(f64::is_finite);
+        let unit = if is_number && !is_plain && !self.unit.is_empty() {
             let thousands =
-                if self.unit == "tokens" && text.ends_with('k') { ", or 4Ki for 4096" } else { "" };
+                if self.unit == "tokens" && text.ends_with(['k', 'K']) { ", or 4Ki for 4096" } else { "" };
             format!(", in {}{thousands}", self.unit)
         } else {
             String::new()

@@ -3,8 +3,9 @@
 /// The units of one kind of quantity, each with its value in a common base unit.
 type Family = &'static [(&'static str, f64)];
 
-/// Families of units: rates in bit/s, sizes in bytes, times in ns, and speeds of computation in FLOP/s.
-const FAMILIES: [Family; 4] = [
+/// Families of units: rates in bit/s, sizes in bytes, times in ns, speeds of computation in FLOP/s, and frequencies in
+/// Hz.
+const FAMILIES: [Family; 5] = [
     &[
         ("Tb/s", 1e12),
         ("Tbit/s", 1e12),
@@ -44,6 +45,7 @@ const FAMILIES: [Family; 4] = [
         ("PFLOP/s", 1e15),
         ("PFLOPS", 1e15),
     ],
+    &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
 ];
 
 /// Unit abbreviations after link rates: `400G` is 400 Gb/s.
@@ -115,6 +117,7 @@ mod tests {
             ("1e3us", "ms", 1.0),
             ("2min", "s", 120.0),
             ("1PFLOPS", "TFLOP/s", 1000.0),
+            ("940MHz", "GHz", 0.94),
         ] {
             assert_eq!(in_unit(text, unit), Some(value), "{text} as {unit}");
         }
