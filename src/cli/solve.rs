@@ -21,8 +21,9 @@ use lightbay_core::event::{Done, EndStatus, RunId};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::printable;
 use lightbay_core::run::Runs;
-use lightbay_engines::AnyPlan;
+use lightbay_engines::{AnyPlan, figure_label, figure_text};
 use plan_output::PlanOutput;
+pub(super) use plan_output::rescued;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,8 +71,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", add = ArgValueCompleter::new(complete::setting))]
     set: Vec<Setting>,
 
+    /// Limits of the runs.
     #[command(flatten)]
-    limits: Limits,
+    pub(super) limits: Limits,
 
     /// Plan to start from, of this or a similar scenario
     #[arg(long, value_name = "PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
@@ -203,7 +205,17 @@ fn conclude(
                 bounds: plan.as_ref().map_or_else(Vec::new, |plan| plan.standing().bounds().to_vec()),
                 plan: plan.as_ref().map(AnyPlan::header),
             })?;
-        } else if let Some(plan) = plan.filter(|_| console.out_is_terminal() && !console.is_quiet()) {
+        } else if let Some(plan) = plan.as_ref().filter(|_| !console.out_is_terminal()) {
+            let header = plan.header();
+            let value = figure_text(&header.kind, &header.objective.name, header.objective.value);
+            let standing = plan.standing();
+            console.say(&format!(
+                "{file}: {} {value}, {}; {}",
+                figure_label(&header.kind, &header.objective.name),
+                standing.status(),
+                standing.words(false)
+            ));
+        } else if let Some(plan) = plan.filter(|_| !console.is_quiet()) {
             write!(console.out(), "{}", show::summary(&plan)?)?;
             let next = "shows all sections; `lightbay check` verifies the plan; `lightbay export` writes other formats";
             writeln!(console.out(), "written to {file}; `lightbay show {file}` {next}")?;

@@ -54,8 +54,8 @@ permits hot starts; --cold turns this off. The column started_from gives the num
 hot_start says whether the method accepted, repaired or rejected the plan. A chain of cells that start from one another's \
 plans is never split between shards.
 
-lightbay writes every row as soon as its cell is solved. After Ctrl-C, termination or hang-up the table has whole rows only; \
-the same command with --resume solves the rest. Until a table with -o is complete, the folder TABLE.resume next to it holds \
+lightbay writes every row as soon as its cell is solved. After Ctrl-C, termination or hang-up the table has whole rows only, \
+and lightbay saves the best plan of the interrupted cell and names the file; the same command with --resume solves the rest. Until a table with -o is complete, the folder TABLE.resume next to it holds \
 the plans that the next cells start from. A cell without a plan gets a row with the reason. The smallest \
 exit code of the cells that is not 0 becomes the exit code.";
 
@@ -88,8 +88,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", add = ArgValueCompleter::new(complete::setting))]
     set: Vec<Setting>,
 
+    /// Limits of the runs.
     #[command(flatten)]
-    limits: Limits,
+    pub(super) limits: Limits,
 
     /// Solve every cell (a scenario, a combination of values and a method) from scratch
     #[arg(long)]
@@ -296,7 +297,14 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         let how =
             if arguments.output.is_some() { "; run the same command with --resume to continue" } else { "" };
         let there = found.len() + rows.len();
-        console.say(&format!("ended by {} after {there} of {all} cells{how}", signal.word()));
+        let saved = walker.interrupted().and_then(|(cell, plan)| {
+            let state = console.places().ok().map(|places| places.state().to_owned());
+            Some((cell, plans.rescue(cell, &plan, state.as_deref())?))
+        });
+        let saved = saved.map_or_else(String::new, |(cell, path)| {
+            format!("; the best plan of cell {cell} so far is in {path}")
+        });
+        console.say(&format!("ended by {} after {there} of {all} cells{saved}{how}", signal.word()));
         return Ok(Exit::Signal(signal));
     }
     let ends = found.iter().map(|row| (row.status, row.has_plan));

@@ -194,7 +194,12 @@ fn signals_leave_whole_rows() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{said}");
-        assert!(said.contains("of 8 cells; run the same command with --resume to continue"), "{said}");
+        assert!(said.contains("of 8 cells; "), "{said}");
+        assert!(said.ends_with("; run the same command with --resume to continue\n"), "{said}");
+        // The best plan of the interrupted cell, if there was one, is a whole plan.
+        if let Some((_, path)) = said.split_once(" so far is in ") {
+            place.run(&["check", path.split(';').next().unwrap()]).done();
+        }
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["ended"], "stopped");
         let table = place.read("table.jsonl");
@@ -205,6 +210,28 @@ fn signals_leave_whole_rows() {
             assert_ne!(row["status"], "stopped", "what was not finished is solved again");
         }
     }
+}
+
+#[test]
+fn the_best_plan_of_an_interrupted_cell_is_saved() {
+    use std::io::{BufRead as _, Read as _};
+    let place = Place::new();
+    let arguments =
+        ["sweep", "preset:tpu-256", "--over", "vc_count=2,3", "-o", "t.csv", "--progress", "json"];
+    let mut child = place.spawn(&arguments);
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"event\":\"incumbent\"") {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "no plan was found");
+    }
+    let sent = Command::new("kill").arg("-TERM").arg(child.id().to_string()).status();
+    assert!(sent.unwrap().success());
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(rest.contains("the best plan of cell 1 so far is in t.csv.resume/unfinished-1.json"), "{rest}");
+    place.run(&["check", "t.csv.resume/unfinished-1.json"]).done();
 }
 
 #[test]
@@ -392,4 +419,22 @@ fn failed_cells_are_solved_again_where_asked() {
     assert_eq!(place.read("t.csv"), before, "nothing is solved again");
     assert_ne!(place.run(&[&sweep[..], &["--resume", "--retry-failed"]].concat()).code, Some(0));
     assert_eq!(columns(&place.read("t.csv"), "cell"), ["2", "1"], "only the failed cell has a new row");
+}
+
+/// Runs only if LIGHTBAY_TEST_SLURM is set, because it needs a Slurm cluster; docs/clusters.md shows one on a single host.
+#[test]
+fn slurm_solves_the_parts_of_a_script() {
+    if std::env::var_os("LIGHTBAY_TEST_SLURM").is_none() {
+        return;
+    }
+    let place = Place::new();
+    let script = ["sweep", "preset:tiny8", "--over", "mfu=0.3,0.4", "--script", "slurm", "--parts", "2"];
+    let script = place.run(&[&script[..], &["--threads", "1", "-o", "table.csv"]].concat()).done().out;
+    let program = super::support::PROGRAM;
+    place.write("sweep.sbatch", script.replace("exec lightbay ", &format!("exec {program} ")));
+    let submitted =
+        Command::new("sbatch").args(["--wait", "sweep.sbatch"]).current_dir(place.path("")).status();
+    assert!(submitted.unwrap().success());
+    place.run(&["sweep", "merge", "table.1.csv", "table.2.csv", "-o", "table.csv"]).done();
+    assert_eq!(columns(&place.read("table.csv"), "status"), ["optimal"; 2]);
 }

@@ -30,6 +30,8 @@ pub enum Walked {
 pub struct Walker {
     runs: Runs,
     sink: Arc<CellSink>,
+    /// Number and best plan of the cell that a stop interrupted.
+    interrupted: Mutex<Option<(usize, SharedPlan)>>,
 }
 
 /// Event sink of the present cell: stores the end of its run, and forwards events.
@@ -112,13 +114,19 @@ impl Walker {
     ) -> std::io::Result<Self> {
         let cell_sink = Arc::new(CellSink { heard: Mutex::default(), news: Condvar::new(), also });
         let sink: Arc<dyn EventSink> = Arc::clone(&cell_sink) as _;
-        Ok(Self { runs: Runs::new(threads, RunId(1), sink, clock, launcher)?, sink: cell_sink })
+        let runs = Runs::new(threads, RunId(1), sink, clock, launcher)?;
+        Ok(Self { runs, sink: cell_sink, interrupted: Mutex::default() })
     }
 
-    /// Ends the walk and abandons the cell that is being solved.
+    /// Ends the walk and abandons the cell that is being solved; [`Self::interrupted`] returns its best plan.
     pub fn stop(&self, why: Stop) {
         self.sink.lock().stop.get_or_insert(why);
         self.runs.stop_all(why);
+    }
+
+    /// Returns number and best plan of the cell that a stop interrupted; `None` if it had no plan.
+    pub fn interrupted(&self) -> Option<(usize, SharedPlan)> {
+        self.interrupted.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn stopping(&self) -> Option<Stop> {
@@ -155,6 +163,8 @@ impl Walker {
                     let (done, elapsed_s) = self.sink.wait();
                     let given_up = matches!(done.status, EndStatus::Stopped | EndStatus::NoPlan);
                     if given_up && self.stopping().is_some() {
+                        let plan = done.plan.map(|plan| (number, plan));
+                        *self.interrupted.lock().unwrap_or_else(PoisonError::into_inner) = plan;
                         return Walked::Stopped;
                     }
                     let row = SweepRow {

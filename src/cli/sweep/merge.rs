@@ -185,6 +185,9 @@ fn add(merged: &mut Option<Merged>, form: TableForm, text: &str) -> Result<(), P
         if form == TableForm::Csv && (at == 0 || line == head) {
             columns = cells::fields(line.trim_end()).into_iter().map(std::borrow::Cow::into_owned).collect();
             head = line.to_owned();
+            if !["cell", "cells", "sweep"].iter().all(|name| columns.iter().any(|column| column == name)) {
+                return Err(refuse("has no columns 'sweep', 'cell' and 'cells'"));
+            }
             continue;
         }
         let fields = form.fields(&columns, line).map_err(|why| refuse(&why))?;

@@ -3,6 +3,7 @@
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::solve::rescued;
 use crate::cli::source::Source;
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::problem::{Problem, printable};
@@ -55,6 +56,23 @@ impl Plans {
 
     fn path(&self, cell: usize) -> Option<PathBuf> {
         self.folder.as_ref().map(|folder| folder.join(format!("{PREFIX}{cell}{SUFFIX}")))
+    }
+
+    /// Returns the path of the best plan of a cell that a signal interrupted.
+    fn unfinished(&self, cell: usize) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.join(format!("unfinished-{cell}{SUFFIX}")))
+    }
+
+    /// Saves the best plan of a cell that a signal interrupted, and returns the path: in the folder of the plans, else in
+    /// the state folder; `None` if neither can be written.
+    pub fn rescue(&self, cell: usize, plan: &SharedPlan, state: Option<&Path>) -> Option<String> {
+        let in_folder = || {
+            let path = self.unfinished(cell)?;
+            make(self.folder.as_ref()?).ok()?;
+            atomic_write(&path, &plan.to_json().ok()?, Overwrite::Allow).ok()?;
+            Some(printable(&path.to_string_lossy()))
+        };
+        in_folder().or_else(|| rescued(plan, state?))
     }
 
     /// Makes the requested folder, and checks whether plans would be overwritten.
@@ -135,6 +153,9 @@ impl Plans {
     /// # Errors
     /// Returns the error of the system if the plan cannot be written.
     pub fn keep(&mut self, sweep: &Sweep, row: &SweepRow, plan: Option<&SharedPlan>) -> Result<(), Failure> {
+        if let Some(path) = self.unfinished(row.cell) {
+            let _ = fs::remove_file(path);
+        }
         let cell = sweep.cell(row.cell);
         let (line, ends) = (sweep.line(&cell), sweep.ends_line(&cell));
         if let Some(plan) = plan

@@ -1,4 +1,4 @@
-//! BatchSystem scripts that solve the parts of a sweep: for Slurm, GNU parallel and Kubernetes.
+//! Scripts for batch systems that solve the parts of a sweep: for Slurm, GNU parallel and Kubernetes.
 
 use super::Arguments;
 use clap::ValueEnum;
@@ -77,7 +77,7 @@ fn command(arguments: &Arguments, shard: &str, part: &str, table: &Path) -> Stri
 /// Returns the script that solves `parts` parts and says how to merge their tables.
 pub fn script(batch: BatchSystem, arguments: &Arguments, parts: usize, table: &Path) -> String {
     let merge = format!(
-        "lightbay sweep merge {} -o {}",
+        "lightbay sweep merge {} --force -o {}",
         table_of(table, "*").replace('"', ""),
         quoted(&printable(&table.to_string_lossy()))
     );
