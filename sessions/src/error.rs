@@ -17,6 +17,12 @@ pub enum SessionError {
         /// The file.
         path: PathBuf,
     },
+    /// Another session has this name.
+    #[error("session '{name}' exists already; choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// The path of the file is a folder.
     #[error("'{}' is a folder; give the name of a file in it", show(.path))]
     IsFolder {

@@ -42,11 +42,30 @@ fn store() -> Option<Store> {
 /// Completes a scenario or plan: `preset:NAME`, `session:NAME`, or a file.
 pub fn source(current: &OsStr) -> Vec<CompletionCandidate> {
     let own = presets().into_iter().map(|preset| (format!("preset:{}", preset.name), preset.help.to_owned()));
-    let saved = store().and_then(|store| store.names().ok()).unwrap_or_default();
-    let saved = saved.into_iter().map(|name| (format!("session:{name}"), "saved session".to_owned()));
+    let typed = current.to_string_lossy();
+    let opened = typed.strip_prefix("session:").and_then(|rest| rest.split_once('/'));
+    let saved = match (store(), opened) {
+        (Some(store), Some((name, _))) => plans(&store, name),
+        (Some(store), None) => {
+            let names = store.names().unwrap_or_default().into_iter();
+            names.map(|name| (format!("session:{name}"), "saved session".to_owned())).collect()
+        }
+        (None, _) => Vec::new(),
+    };
     let mut all = starting(current, own.chain(saved));
     all.extend(PathCompleter::file().complete(current));
     all
+}
+
+/// Returns the plans of a session as `session:NAME/NUMBER`, each with its method.
+fn plans(store: &Store, name: &str) -> Vec<(String, String)> {
+    let plans = store.plans(name).unwrap_or_default().into_iter();
+    plans
+        .map(|entry| {
+            let method = entry.header.map_or_else(|_| "cannot be read".to_owned(), |header| header.method);
+            (format!("session:{name}/{}", entry.plan), method)
+        })
+        .collect()
 }
 
 /// Completes a preset or kind for `lightbay new`.
@@ -139,6 +158,6 @@ pub fn term(current: &OsStr) -> Vec<CompletionCandidate> {
 /// Completes the name of a schema.
 pub fn schema(current: &OsStr) -> Vec<CompletionCandidate> {
     let files = SchemaOf::ALL.map(|which| which.file_name().trim_end_matches(".json"));
-    let all = files.into_iter().chain(documents::NAMES.iter().copied());
+    let all = files.into_iter().chain([super::schema::CONFIG]).chain(documents::NAMES.iter().copied());
     starting(current, all.map(|name| (name.to_owned(), String::new())))
 }

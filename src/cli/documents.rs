@@ -75,6 +75,7 @@ documents! {
     "presets" PresetsDocument = "lightbay.presets/1";
     "sessions" SessionsDocument = "lightbay.sessions/1";
     "session" SessionDocument = "lightbay.session/1";
+    "session-change" SessionChangeDocument = "lightbay.session-change/1";
     "show" ShowDocument = "lightbay.show/2";
     "solve" SolveDocument = "lightbay.solve/1";
     "sweep" SweepDocument = "lightbay.sweep/1";
@@ -200,6 +201,12 @@ pub struct InfoDocument {
     pub colours: String,
     /// Set of glyphs that the workbench draws with.
     pub glyphs: String,
+    /// Terminal multiplexer, such as `tmux`; null if none is known.
+    pub multiplexer: Option<&'static str>,
+    /// Way in which copied text reaches the clipboard, in words.
+    pub clipboard: &'static str,
+    /// Protocols of keys, mouse, paste, frames and progress that the workbench uses, in words.
+    pub protocols: Vec<String>,
 }
 
 /// Result of `lightbay keys`.
@@ -367,6 +374,15 @@ pub struct SessionDocument {
     pub remarks: Vec<String>,
     /// The plans of the session.
     pub plans: Vec<SessionPlan>,
+}
+
+/// Result of `lightbay sessions rename`, `note`, `unpack` and `rm`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionChangeDocument {
+    /// `renamed`, `noted`, `made` or `removed`.
+    pub done: &'static str,
+    /// Names of the sessions; after a change of the name, the new name.
+    pub sessions: Vec<String>,
 }
 
 /// A plan of a session.

@@ -2,10 +2,13 @@
 
 use super::complete;
 use super::console::Console;
-use super::documents::{SessionBest, SessionDocument, SessionEntry, SessionPlan, SessionsDocument};
+use super::documents::{
+    SessionBest, SessionChangeDocument, SessionDocument, SessionEntry, SessionPlan, SessionsDocument,
+};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
+use super::source::saved;
 use super::table::TextTable;
 use super::target::Target;
 use clap::{Args, Subcommand, ValueHint};
@@ -33,7 +36,7 @@ pub struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// Print one JSON object (`lightbay schema sessions`; of `show`: `lightbay schema session`)
+    /// Print one JSON object (`lightbay schema sessions`; of `show`: `session`; of changes: `session-change`)
     #[arg(long, global = true)]
     json: bool,
 }
@@ -106,9 +109,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         None | Some(Command::List) if arguments.json => console.write_document(&listed(&store, &places)?)?,
         None | Some(Command::List) => list(&store, &places, console)?,
         Some(Command::Show { name }) => show(&store, bare(name), arguments.json, console)?,
-        Some(_) if arguments.json => {
-            let remedy = "leave it out; `list` and `show` print JSON";
-            return Err(Failure::input("--json", "cannot be combined with a change", remedy));
+        Some(Command::Pack { .. }) if arguments.json => {
+            let remedy = "leave it out: `pack` writes JSON";
+            return Err(Failure::input("--json", "has no effect on `pack`", remedy));
         }
         Some(Command::Rename { name, new }) => {
             let given = store.rename(bare(name), bare(new))?;
@@ -119,8 +122,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                 resume::remember(&places.recent(), RecentEntry { session: given.clone(), ..entry })?;
             }
             console.say(&format!("session '{}' is now '{}'", printable(bare(name)), printable(&given)));
+            changed("renamed", vec![given], arguments, console)?;
         }
-        Some(Command::Note { name, words }) => store.annotate(bare(name), &words.join(" "), &date())?,
+        Some(Command::Note { name, words }) => {
+            store.annotate(bare(name), &words.join(" "), &date())?;
+            changed("noted", vec![bare(name).to_owned()], arguments, console)?;
+        }
         Some(Command::Pack { name, output, force }) => {
             let mut target = Target::prepare(output.as_deref(), *force, console)?;
             target.write(&to_pretty(&store.pack(bare(name))?)?, console)?;
@@ -133,6 +140,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                 printable(&given),
                 counted(packed.plans.len() as u64, "plan", "plans")
             ));
+            list_as_recent(&store, &given, &places)?;
+            changed("made", vec![given], arguments, console)?;
         }
         Some(Command::Rm { names, yes }) => {
             // All names are checked before the first session is removed.
@@ -143,6 +152,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             let asks = !yes && console.err_is_terminal() && io::stdin().is_terminal();
             if asks && !agreed(names.len() as u64, plans, console)? {
                 console.say("nothing was removed");
+                changed("removed", Vec::new(), arguments, console)?;
                 return Ok(Exit::Done);
             }
             for name in names {
@@ -151,9 +161,42 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                 resume::forget(&places.recent(), bare(name))?;
                 console.say(&format!("removed session '{}'", printable(bare(name))));
             }
+            let names = names.iter().map(|name| bare(name).to_owned()).collect();
+            changed("removed", names, arguments, console)?;
         }
     }
     Ok(Exit::Done)
+}
+
+/// Prints what was done to which sessions, if the user wants JSON.
+fn changed(
+    done: &'static str,
+    sessions: Vec<String>,
+    arguments: &Arguments,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    if arguments.json {
+        console.write_document(&SessionChangeDocument { done, sessions })?;
+    }
+    Ok(())
+}
+
+/// Adds a session to the list of recent sessions, from which the start screen and `list` take its best plan.
+fn list_as_recent(store: &Store, name: &str, places: &Places) -> Result<(), Failure> {
+    let Some(session) = store.list()?.into_iter().find(|session| session.name == name) else { return Ok(()) };
+    let best = saved::best_of(store, name);
+    let plan = best.and_then(|entry| Some(RecentPlan::of(entry.plan, entry.header.as_ref().ok()?)));
+    resume::remember(
+        &places.recent(),
+        RecentEntry {
+            session: session.name,
+            kind: session.file.kind,
+            scenario: session.file.scenario,
+            at: session.file.updated_at,
+            plan,
+        },
+    )?;
+    Ok(())
 }
 
 /// Removes the prefix of `session:NAME`, because the other commands name a session in this form, and this command

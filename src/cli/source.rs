@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-mod saved;
+pub mod saved;
 
 /// An input as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,7 +35,16 @@ fn a_session_is_renamed_noted_packed_and_unpacked() {
         (&one["note"], one["plans"][1]["plan"].clone()),
         (&two["note"], two["plans"][1]["plan"].clone())
     );
-    run(&["rename", "copy", "hall-7"]).exit(2).says(&["exists already"]);
+    // The list shows the best plan of an unpacked session, too.
+    let listed = run(&["list", "--json"]).json();
+    let copy = listed["sessions"].as_array().unwrap().iter().find(|entry| entry["name"] == "copy").unwrap();
+    assert_eq!((&copy["plans"], &copy["best"]["number"]), (&3.into(), &2.into()));
+    run(&["rename", "copy", "hall-7"])
+        .exit(2)
+        .says(&["session 'hall-7' exists already; choose another name"]);
+    let renamed = run(&["rename", "copy", "second", "--json"]).json();
+    assert_eq!((&renamed["done"], &renamed["sessions"][0]), (&"renamed".into(), &"second".into()));
+    run(&["rename", "second", "copy"]).done();
     run(&["unpack", "joint.json"]).exit(2).says(&["is not a packed session"]);
     run(&["note", "copy"]).done();
     assert!(run(&["show", "copy", "--json"]).json()["note"].is_null());

@@ -42,8 +42,8 @@ impl Store {
     /// Gives a session another name; returns the name, in which characters that folders cannot have are replaced.
     ///
     /// # Errors
-    /// [`SessionError::InUse`] while the session is open for writing; [`SessionError::Exists`] if the new name is
-    /// taken.
+    /// [`SessionError::InUse`] while the session is open for writing; [`SessionError::NameTaken`] if the new name
+    /// is taken.
     pub fn rename(&self, name: &str, wanted: &str) -> Result<String, SessionError> {
         let folder = self.existing(name)?;
         let new = sanitise(wanted);
@@ -52,7 +52,7 @@ impl Store {
         if new != name {
             // Reserves the name: creating a folder fails if another process has just taken it.
             private::make_folder(&target).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => SessionError::Exists { path: target.clone() },
+                io::ErrorKind::AlreadyExists => SessionError::NameTaken { name: new.clone() },
                 _ => SessionError::writing(&target, error),
             })?;
             if let Err(error) = fs::rename(&folder, &target) {

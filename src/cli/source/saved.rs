@@ -59,6 +59,11 @@ pub fn plan(session: &str, console: &Console) -> Result<Option<PathBuf>, Problem
     Err(Problem::new("", format!("plan '{}' does not exist", printable(number)), remedy))
 }
 
+/// Returns the best plan for the scenario of a session; `None` if the session has no plan for its scenario.
+pub fn best_of(store: &Store, session: &str) -> Option<PlanEntry> {
+    best(store.plans(session).ok()?, &store.scenario_path(session).ok()?)
+}
+
 /// Returns the best plan for the scenario at `path`; of equal plans the first.
 fn best(plans: Vec<PlanEntry>, path: &Path) -> Option<PlanEntry> {
     let AnyFile::Scenario(scenario) = from_file(path, "").ok()? else { return None };
