@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::look::{self, LookArguments, When};
 use super::{table::TextTable, version};
+use crate::runtime::clipboard::Between;
 use clap::Args;
 use lightbay_core::problem::printable;
 use lightbay_engines::{kinds, methods, solver};
@@ -35,7 +36,8 @@ pub struct Arguments {
 
 /// Prints the information.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let mut asked = Config::load_and_warn(console).look(arguments.look);
+    let config = Config::load_and_warn(console);
+    let mut asked = config.look(arguments.look);
     // Escape sequences do not belong in a file or pipe.
     let paint = asked.color == Some(When::Always) || console.out_is_terminal();
     if !paint && !arguments.json {
@@ -43,7 +45,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     let theme = look::theme(asked, |name| std::env::var_os(name));
     if arguments.json {
-        console.write_document(&document(&theme, console))?;
+        console.write_document(&document(&theme, &config, console))?;
         return Ok(Exit::Done);
     }
     let mut table = TextTable::new(&["", ""]);
@@ -70,6 +72,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     row("terminal", terminal(console));
     row("colours", colours(&theme));
     row("characters", theme.glyphs.set.name().to_owned());
+    let (multiplexer, clipboard) = between();
+    row("multiplexer", multiplexer.unwrap_or("none").to_owned());
+    row("clipboard", clipboard.to_owned());
+    for (number, protocol) in protocols(&config).into_iter().enumerate() {
+        row(if number == 0 { "protocols" } else { "" }, protocol);
+    }
     write!(console.out(), "{table}\n{}", card(&theme, paint))?;
     Ok(Exit::Done)
 }
@@ -78,7 +86,33 @@ fn colours(theme: &Theme) -> String {
     format!("{} ({})", theme.depth.name(), theme.palette.name())
 }
 
-fn document(theme: &Theme, console: &Console) -> InfoDocument {
+/// Returns the terminal multiplexer, and the way in which copied text reaches the clipboard.
+fn between() -> (Option<&'static str>, &'static str) {
+    match Between::of(|name| std::env::var_os(name)) {
+        Between::Nothing => (None, "OSC 52, up to 74,994 bytes; longer texts go to a file"),
+        Between::Tmux => {
+            (Some("tmux"), "`tmux load-buffer -w`, which also sends OSC 52 to the outer terminal")
+        }
+        Between::Screen => (Some("GNU screen"), "OSC 52 in parts of 700 bytes"),
+    }
+}
+
+/// Returns the protocols that the workbench uses, each with its purpose.
+fn protocols(config: &Config) -> Vec<String> {
+    let mouse = if config.ui.mouse { "on (SGR 1006); hold Shift to select text" } else { "off (ui.mouse)" };
+    let shows = config.ui.progress.unwrap_or_else(|| look::shows_progress(|name| std::env::var_os(name)));
+    let progress = if shows { "shown (OSC 9;4)" } else { "not shown (ui.progress = true shows it, OSC 9;4)" };
+    vec![
+        "keys: protocol of kitty if the terminal offers it, otherwise xterm's sequences".to_owned(),
+        format!("mouse: {mouse}"),
+        "paste: bracketed (2004)".to_owned(),
+        "frames: synchronized (2026); terminals without it ignore the marks".to_owned(),
+        format!("progress of runs: {progress}"),
+    ]
+}
+
+fn document(theme: &Theme, config: &Config, console: &Console) -> InfoDocument {
+    let (multiplexer, clipboard) = between();
     let places = console.places().ok();
     let path = |path: &Path| path.to_string_lossy().into_owned();
     let names = |kind: &str| methods(kind).iter().map(|method| method.name.to_owned()).collect();
@@ -94,6 +128,9 @@ fn document(theme: &Theme, console: &Console) -> InfoDocument {
         terminal: terminal(console),
         colours: colours(theme),
         glyphs: theme.glyphs.set.name().to_owned(),
+        multiplexer,
+        clipboard,
+        protocols: protocols(config),
     }
 }
 

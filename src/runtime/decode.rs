@@ -23,6 +23,8 @@ pub enum TerminalInput {
     Focus(bool),
     /// Lightness of the background, 0 to 1, from the terminal's reply.
     Background(f32),
+    /// The terminal offers the keyboard protocol of kitty.
+    KittyKeyboard,
 }
 
 /// Decodes a stream of bytes piece by piece.
@@ -245,7 +247,9 @@ fn control_sequence(rest: &[u8]) -> Step {
         return Step::Take(length, mouse_input(mouse, last).map(TerminalInput::Mouse));
     }
     if parameters.first().is_some_and(|byte| !byte.is_ascii_digit() && *byte != b';') {
-        return Step::Take(length, None);
+        // `ESC [ ? FLAGS u` answers the question for the keyboard protocol of kitty.
+        let kitty = last == b'u' && parameters.starts_with(b"?");
+        return Step::Take(length, kitty.then_some(TerminalInput::KittyKeyboard));
     }
     if event(parameters) == Some(RELEASE) {
         return Step::Take(length, None);
@@ -452,6 +456,7 @@ mod tests {
                 TerminalInput::Key(key) => key.to_string(),
                 TerminalInput::Mouse(mouse) => format!("{:?} {} {}", mouse.what, mouse.x, mouse.y),
                 TerminalInput::Background(light) => format!("background {light:.4}"),
+                TerminalInput::KittyKeyboard => "kitty".to_owned(),
                 other => format!("{other:?}"),
             })
             .collect()

@@ -176,6 +176,11 @@ impl<V: View> Shell<V> {
                     self.fact(Fact::Terminal(Abilities { depth: self.app.look.depth, background }));
                 }
             }
+            Read::Input(TerminalInput::KittyKeyboard) => {
+                if let Err(error) = self.screen.use_kitty_keyboard() {
+                    report::note(format!("the keyboard protocol was not set: {error}"));
+                }
+            }
             Read::End => {
                 self.reader = None;
                 self.terminal_lost = true;

@@ -21,8 +21,15 @@ const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049
 /// Sequence that makes the terminal report buttons and drags but not plain motion, with positions as decimal numbers.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
-/// Sequence that queries the background colour, then the device attributes, to which every terminal replies.
-const QUESTIONS: &str = "\x1b]11;?\x1b\\\x1b[c";
+/// Sequences that query the keyboard protocol of kitty, the background colour, and the device attributes, to which every
+/// terminal replies.
+const ASK_KITTY: &str = "\x1b[?u";
+const ASK_BACKGROUND: &str = "\x1b]11;?\x1b\\";
+const ASK_ATTRIBUTES: &str = "\x1b[c";
+/// Sequence that makes the terminal report ambiguous keys as unambiguous sequences (protocol of kitty, flag 1): Esc is
+/// then known at once.
+const KITTY_ON: &str = "\x1b[>1u";
+const KITTY_OFF: &str = "\x1b[<u";
 const SYNC_BEGIN: &str = "\x1b[?2026h";
 const SYNC_END: &str = "\x1b[?2026l";
 
@@ -36,6 +43,7 @@ struct Undo {
     tty: File,
     before: Termios,
     mouse: bool,
+    kitty: bool,
     progress: bool,
 }
 
@@ -48,6 +56,9 @@ pub fn restore() {
     let mut text = String::new();
     if undo.progress {
         text.push_str(&progress_sequence(RunProgress::Idle));
+    }
+    if undo.kitty {
+        text.push_str(KITTY_OFF);
     }
     if undo.mouse {
         text.push_str(MOUSE_OFF);
@@ -66,6 +77,8 @@ pub struct Screen {
     out: File,
     tty: File,
     mouse: bool,
+    /// `true` if the terminal uses the keyboard protocol of kitty.
+    kitty: bool,
     /// `true` while the terminal shows the progress of a run.
     progress: bool,
     repaint: bool,
@@ -96,16 +109,15 @@ impl Screen {
     ///
     /// # Errors
     /// If `out` is not a terminal or cannot be written.
-    pub fn enter(out: File, tty: File, mouse: bool, ask: bool) -> io::Result<Self> {
+    pub fn enter(out: File, tty: File, mouse: bool, ask_background: bool) -> io::Result<Self> {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, out.try_clone()?));
         // The viewport is fixed, because the size is read from our own descriptor, and only when a frame is drawn.
         let viewport = Viewport::Fixed(Rect::ZERO);
         let terminal = Terminal::with_options(backend, TerminalOptions { viewport })?;
-        let mut screen = Self { terminal, out, tty, mouse, progress: false, repaint: true };
+        let mut screen = Self { terminal, out, tty, mouse, kitty: false, progress: false, repaint: true };
         screen.take()?;
-        if ask {
-            screen.out.write_all(QUESTIONS.as_bytes())?;
-        }
+        let background = if ask_background { ASK_BACKGROUND } else { "" };
+        screen.out.write_all(format!("{ASK_KITTY}{background}{ASK_ATTRIBUTES}").as_bytes())?;
         Ok(screen)
     }
 
@@ -114,13 +126,16 @@ impl Screen {
         let mut raw = before.clone();
         raw.make_raw();
         let (out, tty) = (self.out.try_clone()?, self.tty.try_clone()?);
-        let undo = Undo { out, tty, before, mouse: self.mouse, progress: self.progress };
+        let undo = Undo { out, tty, before, mouse: self.mouse, kitty: self.kitty, progress: self.progress };
         // Stored for `restore` before anything changes.
         *UNDO.lock().unwrap_or_else(PoisonError::into_inner) = Some(undo);
         rustix::termios::tcsetattr(&self.tty, OptionalActions::Now, &raw)?;
         self.out.write_all(ENTER.as_bytes())?;
         if self.mouse {
             self.out.write_all(MOUSE_ON.as_bytes())?;
+        }
+        if self.kitty {
+            self.out.write_all(KITTY_ON.as_bytes())?;
         }
         self.repaint = true;
         Ok(())
@@ -138,6 +153,21 @@ impl Screen {
     pub fn reenter(&mut self) -> io::Result<()> {
         restore();
         self.take()
+    }
+
+    /// Switches to the keyboard protocol of kitty, which the terminal offers.
+    ///
+    /// # Errors
+    /// If the terminal cannot be written.
+    pub fn use_kitty_keyboard(&mut self) -> io::Result<()> {
+        if self.kitty {
+            return Ok(());
+        }
+        self.kitty = true;
+        if let Some(undo) = UNDO.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            undo.kitty = true;
+        }
+        self.control(KITTY_ON)
     }
 
     /// Returns the numbers of columns and rows; zero if the terminal does not report its size.
