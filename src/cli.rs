@@ -47,6 +47,7 @@ use console::Console;
 use exit::Exit;
 use failure::Failure;
 use grammar::{Command, Grammar};
+use lightbay_core::problem::printable;
 use source::Source;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -105,6 +106,16 @@ fn answer(error: &clap::Error, console: &mut Console) -> Result<Exit, Failure> {
 fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
     console.set_places(grammar.places.overrides());
     console.set_quiet(grammar.output.quiet);
+    if let Some(path) = grammar.places.config.as_ref().filter(|path| !path.exists())
+        && !matches!(grammar.command, Some(Command::Config(_)))
+    {
+        let message = format!("the file '{}' does not exist", printable(&path.to_string_lossy()));
+        return Err(Failure::input(
+            "--config",
+            message,
+            "leave it out, or write it with `lightbay config default`",
+        ));
+    }
     let Some(command) = grammar.command else {
         if let Some(Source::File(path)) = &grammar.opening.subject
             && let Some(failure) = slip(&[OsString::new(), path.clone().into_os_string()])
@@ -135,6 +146,8 @@ fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
         Command::Keys(arguments) => keys::run(&arguments, console),
         Command::Info(arguments) => info::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
-        Command::Man(arguments) => man::run(&arguments, Grammar::command(), console),
+        Command::Man(arguments) => {
+            man::run(&arguments, grammar::with_exit_codes(Grammar::command()), console)
+        }
     }
 }

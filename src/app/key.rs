@@ -156,6 +156,60 @@ pub fn sequence(text: &str) -> Result<Vec<Key>, NoKey> {
     if keys.is_empty() { Err(NoKey(text.to_owned())) } else { Ok(keys) }
 }
 
+/// Other ways in which people write modifiers, in lower case.
+const MODIFIERS: [(&str, &str); 9] = [
+    ("ctrl+", "C-"),
+    ("ctrl-", "C-"),
+    ("control+", "C-"),
+    ("^", "C-"),
+    ("alt+", "A-"),
+    ("alt-", "A-"),
+    ("meta-", "A-"),
+    ("shift+", "S-"),
+    ("shift-", "S-"),
+];
+
+/// Other ways in which people write the names of keys, in lower case.
+const SYNONYMS: [(&str, &str); 7] = [
+    ("return", "Enter"),
+    ("escape", "Esc"),
+    ("del", "Delete"),
+    ("bs", "Backspace"),
+    ("pageup", "PgUp"),
+    ("pagedown", "PgDn"),
+    ("spacebar", "Space"),
+];
+
+/// Returns the sequence that a person probably means by a text in another notation, such as `ctrl+l` or `space o`;
+/// `None` if no key is similar.
+pub fn meant(text: &str) -> Option<String> {
+    let words: Option<Vec<String>> = text.split_whitespace().map(meant_key).collect();
+    words.map(|words| words.join(" ")).filter(|meant| !meant.is_empty() && sequence(meant).is_ok())
+}
+
+fn meant_key(word: &str) -> Option<String> {
+    let (mut prefix, mut rest) = (String::new(), word);
+    'prefixes: loop {
+        let lower = rest.to_lowercase();
+        for (written, short) in MODIFIERS.into_iter().chain([("c-", "C-"), ("a-", "A-"), ("s-", "S-")]) {
+            if lower.len() == rest.len() && rest.len() > written.len() && lower.starts_with(written) {
+                prefix.push_str(short);
+                rest = &rest[written.len()..];
+                continue 'prefixes;
+            }
+        }
+        break;
+    }
+    let lower = rest.to_lowercase();
+    let synonym = SYNONYMS.iter().find(|(written, _)| *written == lower).map(|(_, name)| *name);
+    let name = synonym
+        .or_else(|| NAMES.iter().map(|(name, _)| *name).find(|name| name.eq_ignore_ascii_case(&lower)));
+    let key = format!("{prefix}{}", name.unwrap_or(rest));
+    // Terminals do not report Shift of a character together with Ctrl.
+    let plain = key.replacen("S-", "", 1);
+    [key, plain].into_iter().find(|key| key.parse::<Key>().is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,10 @@ use crate::app::keymap::{Keymap, Remap};
 use crate::app::table;
 use clap::{Args, Subcommand};
 use lightbay_core::problem::{Problem, Problems, nearest, printable};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -62,16 +65,37 @@ pub struct Config {
 }
 
 /// The configuration file as TOML has it.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct ConfigFile {
+    /// Appearance of the screen, and use of the mouse.
     ui: Ui,
+    /// Defaults for runs.
     solve: Solve,
+    /// Keys of actions, by the names that `lightbay keys` lists: a key such as "F5", a sequence such as "g r", a list
+    /// of these, or "" for no key.
+    #[schemars(with = "BTreeMap<String, OneOrSeveral>")]
     keys: BTreeMap<Spanned<String>, toml::Value>,
 }
 
+/// Keys of an action in the schema of the file.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only the schema is used")]
+enum OneOrSeveral {
+    /// One key or sequence; "" or "none" unbinds the action.
+    One(String),
+    /// Several keys or sequences.
+    Several(Vec<String>),
+}
+
+/// Returns the JSON Schema of the configuration file.
+pub fn schema() -> Value {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<ConfigFile>().to_value()
+}
+
 /// Appearance of the screen, and use of the mouse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ui {
     /// Use of colour.
@@ -105,7 +129,7 @@ impl Default for Ui {
 }
 
 /// Defaults for runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Solve {
     /// Threads for all runs together; 0: all cores, in the workbench all cores but one.
@@ -136,10 +160,17 @@ impl Config {
         self.problems.list().iter().map(sentence).collect()
     }
 
-    /// Reads a file that must have no problem.
+    /// Reads a file that must have no problem, in its keys neither. The problems are in the order of the lines.
     fn read(path: &Path) -> Result<Self, Problems> {
         let mut config = Self::lenient(path);
-        std::mem::take(&mut config.problems).into_result(config)
+        let mut found: Vec<Problem> = std::mem::take(&mut config.problems).list().to_vec();
+        found.extend_from_slice(config.keymap().1.list());
+        found.sort_by_key(|problem| line_of(&problem.path));
+        let mut problems = Problems::of(printable(&path.to_string_lossy()));
+        for problem in found {
+            problems.push(problem);
+        }
+        problems.into_result(config)
     }
 
     fn lenient(path: &Path) -> Self {
@@ -291,6 +322,12 @@ fn default_text() -> String {
     text
 }
 
+/// Returns the number of the line of a place such as `line 3, column 1`; places without a line come last.
+fn line_of(place: &str) -> usize {
+    let number = place.strip_prefix("line ").and_then(|rest| rest.split(',').next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(usize::MAX)
+}
+
 fn place(text: &str, offset: usize) -> String {
     let before = text.get(..offset).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
@@ -313,8 +350,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         command if arguments.json => {
             let path = path()?;
             if matches!(command, Command::Check) {
-                let (_, problems) = Config::read(&path)?.keymap();
-                problems.into_result(())?;
+                Config::read(&path)?;
             }
             let exists = path.exists();
             console.write_document(&ConfigDocument { path: path.to_string_lossy().into_owned(), exists })?;
@@ -327,8 +363,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Command::Check => {
             let path = path()?;
             let shown = printable(&path.to_string_lossy());
-            let (_, problems) = Config::read(&path)?.keymap();
-            problems.into_result(())?;
+            Config::read(&path)?;
             let verdict = if path.exists() { "is valid" } else { "does not exist, so all defaults apply" };
             writeln!(console.out(), "{shown} {verdict}")?;
         }

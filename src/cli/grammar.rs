@@ -5,7 +5,8 @@ use super::{
     check, compare, complete, completions, config, exit, explain, export, import, info, keys, look, man,
     methods, new, presets, schema, sessions, show, solve, sweep, version,
 };
-use clap::error::ErrorKind;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{
     Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Id, Parser, Subcommand, ValueHint,
@@ -127,7 +128,7 @@ pub enum Command {
     Show(show::Arguments),
     /// Explain a term, such as NCT or gap
     Explain(explain::Arguments),
-    /// Print the JSON Schema of scenarios, plans or events
+    /// Print the JSON Schema of scenarios, plans, events, config.toml or a command's JSON object
     Schema(schema::Arguments),
     /// Compare plans side by side
     Compare(compare::Arguments),
@@ -135,7 +136,7 @@ pub enum Command {
     Export(export::Arguments),
     /// Make a scenario or plan from files of other tools
     Import(import::Arguments),
-    /// List, show or remove saved work
+    /// List, show, rename, note, pack or remove saved work
     Sessions(sessions::Arguments),
     /// Show versions, folders, terminal capabilities, and samples of glyphs and colours
     Info(info::Arguments),
@@ -163,11 +164,59 @@ impl Grammar {
             .cloned()
             .collect();
         command.build();
-        let mut command = command.mut_subcommands(|sub| without(sub, &places));
-        let mut matches = command.try_get_matches_from_mut(arguments)?;
+        let mut command = with_exit_codes(command.mut_subcommands(|sub| without(sub, &places)));
+        let mut matches = command.try_get_matches_from_mut(arguments).map_err(explained)?;
         refuse_opening(&mut command, &matches)?;
-        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+        let grammar = Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+        Ok(grammar.with_threads())
     }
+
+    /// Passes `--threads` before a command that has this option on to the command.
+    fn with_threads(mut self) -> Self {
+        let limits = match &mut self.command {
+            Some(Command::Solve(arguments)) => &mut arguments.limits,
+            Some(Command::Sweep(arguments)) => &mut arguments.limits,
+            _ => return self,
+        };
+        limits.threads = limits.threads.or(self.opening.threads);
+        self
+    }
+}
+
+/// Exit codes of a command that does not run for long.
+const SHORT_EXIT_CODES: &str =
+    "Exit codes: 0 done; 1 failure; 2 wrong usage or input; `lightbay --help` lists all";
+
+/// Adds the exit codes to the help of the commands that do not list them.
+pub fn with_exit_codes(command: clap::Command) -> clap::Command {
+    command.mut_subcommands(|sub| {
+        let help = sub.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        if help.contains("Exit codes") {
+            return sub;
+        }
+        let gap = if help.is_empty() { "" } else { "\n\n" };
+        sub.after_long_help(format!("{help}{gap}{SHORT_EXIT_CODES}"))
+    })
+}
+
+/// Replaces clap's advice on an unknown option, which is to pass the option as a value: no value of lightbay begins with
+/// `--`.
+fn explained(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    error.remove(ContextKind::Suggested);
+    let given = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let opening = OpeningArguments::augment_args(clap::Command::new(""));
+    let is_opening = opening
+        .get_arguments()
+        .filter_map(Arg::get_long)
+        .any(|long| given.strip_prefix("--").is_some_and(|given| given.split('=').next() == Some(long)));
+    if is_opening {
+        let advice = format!("{given} belongs to the workbench; leave it out");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(advice)]));
+    }
+    error
 }
 
 /// Refuses arguments of the workbench in front of a command: they would have no effect.
@@ -176,6 +225,7 @@ fn refuse_opening(command: &mut clap::Command, matches: &ArgMatches) -> Result<(
     let opening = OpeningArguments::augment_args(clap::Command::new(""));
     let given = opening
         .get_arguments()
+        .filter(|argument| argument.get_id() != "threads" || !["solve", "sweep"].contains(&name))
         .find(|argument| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine));
     let Some(given) = given else { return Ok(()) };
     let what =
@@ -244,6 +294,24 @@ mod tests {
         for word in ["a.json", "preset:tiny8", "session:x", "-", "solve", "help", "plans/solv", "megatron"] {
             assert_eq!(meant_command(word), None, "{word}");
         }
+    }
+
+    #[test]
+    fn threads_before_a_command_are_those_of_the_command() {
+        let threads = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            match Grammar::of(&words).map(|grammar| grammar.command) {
+                Ok(Some(Command::Solve(arguments))) => arguments.limits.threads,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(threads(&["lightbay", "--threads", "2", "solve", "preset:tiny4"]), Some(2));
+        assert_eq!(
+            threads(&["lightbay", "--threads", "2", "solve", "preset:tiny4", "--threads", "3"]),
+            Some(3)
+        );
+        let words = ["lightbay", "--threads", "2", "check", "plan.json"].map(OsString::from);
+        assert_eq!(Grammar::of(&words).unwrap_err().kind(), ErrorKind::ArgumentConflict);
     }
 
     #[test]

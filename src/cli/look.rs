@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::ffi::OsString;
 
@@ -27,7 +28,7 @@ pub struct LookArguments {
 }
 
 /// Use of colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
     /// If the terminal shows colour and NO_COLOR is not set.
@@ -40,7 +41,7 @@ pub enum When {
 }
 
 /// Families of colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PaletteName {
     /// Hues that people with any common form of colour blindness can tell apart.
@@ -54,7 +55,7 @@ pub enum PaletteName {
 }
 
 /// Backgrounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BackgroundName {
     /// Light text on dark.
@@ -64,7 +65,7 @@ pub enum BackgroundName {
 }
 
 /// Sets of characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GlyphName {
     /// Curves in Braille dots.

@@ -14,7 +14,7 @@ use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_engines::{
     AnyScenario, Conversion, change, conversion, convert, kind, kinds, name_param, preset, presets,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -133,9 +133,16 @@ fn base(from: &str) -> Result<AnyScenario, Problem> {
         None => name,
     };
     preset(name).map_err(|_| {
+        let what = format!("'{from}' is neither a preset nor a kind");
+        if from.starts_with("session:") || Path::new(from).exists() {
+            let remedy = format!(
+                "name a preset or a kind; to change a saved scenario, use `lightbay solve {from} --set NAME=VALUE`"
+            );
+            return Problem::new("", what, remedy);
+        }
         let names: Vec<&str> =
             all.iter().map(|preset| preset.name).chain(kinds().iter().map(|kind| kind.name)).collect();
-        Problem::new("", format!("'{from}' is neither a preset nor a kind"), suggestion(name, &names))
+        Problem::new("", what, suggestion(name, &names))
     })
 }
 

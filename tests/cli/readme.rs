@@ -102,7 +102,9 @@ fn execute(document: &Path, steps: &[Step]) {
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        let printed: Vec<&str> = text.lines().collect();
+        // The documents leave out the line with which `solve` sums up a written plan.
+        let is_summary = |line: &&str| line.starts_with("lightbay: ") && line.contains("; verified bound ");
+        let printed: Vec<&str> = text.lines().filter(|line| !is_summary(line)).collect();
         assert!(
             matches(&step.expected, &printed),
             "{}:{}: {}\nexpected\n{}\nprinted\n{text}",

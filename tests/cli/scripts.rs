@@ -47,6 +47,8 @@ fn every_command_that_says_something_says_it_as_json() {
     let swept = place.run(&["sweep", "preset:tiny4", "--over", "mfu=0.4,0.5", "--json"]).done().json();
     assert_eq!((&swept["axes"][0]["name"], &swept["rows"][1]["mfu"]), (&"mfu".into(), &0.5.into()));
     fits(&place, "sweep", &swept);
+    let keys = place.run(&["schema", "config.toml"]).done().json();
+    assert!(keys["properties"]["ui"].is_object() && keys["properties"]["keys"].is_object());
 }
 
 #[test]
@@ -85,6 +87,35 @@ fn a_quiet_run_prints_errors_only() {
     let quiet = place.run(&["solve", "plan.json", "-o", "again.json", "--quiet"]).done();
     assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
     place.run(&["--quiet", "solve", "preset:tiny5"]).exit(2).says(&["tiny5"]);
+}
+
+#[test]
+fn a_written_plan_is_summed_up_in_one_line() {
+    let place = Place::new();
+    let ran = place.run(&["solve", "preset:tiny8", "-o", "plan.json"]).done();
+    assert_eq!((ran.out.as_str(), ran.err.matches('\n').count()), ("", 1));
+    assert!(
+        ran.err.starts_with("lightbay: plan.json: makespan ") && ran.err.contains("optimal"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn misplaced_options_get_advice_that_helps() {
+    let place = Place::new();
+    let ran = place.run(&["solve", "preset:tiny8", "--color", "never"]).exit(2);
+    assert!(ran.err.contains("--color belongs to the workbench; leave it out"), "{}", ran.err);
+    let ran = place.run(&["new", "training", "--preset", "tiny8"]).exit(2);
+    assert!(ran.err.contains("--preset") && !ran.err.contains("as a value"), "{}", ran.err);
+    place
+        .run(&["new", "session:week"])
+        .exit(2)
+        .says(&["neither a preset nor a kind", "lightbay solve session:week"]);
+    place.run(&["presets", "--config", "none.toml"]).exit(2).says(&["'none.toml' does not exist"]);
+    for command in ["show", "export", "keys"] {
+        place.run(&[command, "--help"]).done().prints(&["Exit codes: 0 done"]);
+    }
 }
 
 #[test]

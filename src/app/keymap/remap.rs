@@ -2,7 +2,7 @@
 
 use super::Keymap;
 use crate::app::action::Command;
-use crate::app::key::{Key, sequence};
+use crate::app::key::{Key, meant, sequence};
 use crate::app::layer::LayerKind;
 use crate::app::table::{self, ActionInfo, Make};
 use lightbay_core::problem::{Problem, suggestion};
@@ -114,10 +114,12 @@ fn change(remap: &Remap) -> Result<(usize, Vec<Vec<Key>>), Problem> {
     let mut keys = Vec::new();
     for text in texts {
         let read = sequence(text).map_err(|error| problem(remap, format!("'{}' is not a key", error.0), ""));
-        let read = read.map_err(|error| Problem {
-            remedy: "write a character, a name such as Tab or PgUp, or a key with C-, A- or S- before it"
-                .to_owned(),
-            ..error
+        let read = read.map_err(|error| {
+            let near = meant(text).map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+            let remedy = format!(
+                "{near}write a character, a name such as Tab or PgUp, or a key with C-, A- or S- before it"
+            );
+            Problem { remedy, ..error }
         })?;
         if let Some(typed) = read.first().and_then(|key| typed_in(info, *key)) {
             return Err(problem(
@@ -131,16 +133,16 @@ fn change(remap: &Remap) -> Result<(usize, Vec<Vec<Key>>), Problem> {
     if keys.is_empty() && !info.layers().is_empty() && leaves(info) {
         return Err(problem(
             remap,
-            "without a key, the pop-up cannot be closed",
-            "give it a key, such as Esc",
+            "without a key, pop-ups could not be used",
+            format!("give it a key, such as {}", info.keys.first().unwrap_or(&"Esc")),
         ));
     }
     Ok((action, keys))
 }
 
-/// Returns `true` if the action closes a layer.
+/// Returns `true` if the action closes a layer or runs what its text field contains.
 fn leaves(info: &ActionInfo) -> bool {
-    matches!(&info.make, Make::Plain(Command::Back))
+    matches!(&info.make, Make::Plain(Command::Back)) || info.name == "accept"
 }
 
 /// Returns the reason that a key cannot begin the keys of this action: the key is typed in one of its layers.

@@ -70,7 +70,15 @@ fn problems_name_the_place_and_the_remedy_and_change_nothing() {
         (vec![remap("zoom", &["F5"]), remap("pin", &["F5"])], "'F5' is bound to 'zoom' too, in this file"),
         (vec![remap("accept", &["a"])], "'a' is typed into the text field of a pop-up"),
         (vec![remap("raise", &["5"])], "is typed as a number"),
-        (vec![remap("close", &[])], "without a key, the pop-up cannot be closed"),
+        (vec![remap("close", &[])], "without a key, pop-ups could not be used; give it a key, such as Esc"),
+        (
+            vec![remap("accept", &[])],
+            "without a key, pop-ups could not be used; give it a key, such as Enter",
+        ),
+        (vec![remap("zoom", &["space o"])], "did you mean 'Space o'?"),
+        (vec![remap("zoom", &["ctrl+l"])], "did you mean 'C-l'?"),
+        (vec![remap("zoom", &["Alt-PageDown"])], "did you mean 'A-PgDn'?"),
+        (vec![remap("zoom", &["C-S-u"])], "did you mean 'C-u'?"),
     ];
     for (remaps, expected) in cases {
         let (map, problems) = built(&remaps);

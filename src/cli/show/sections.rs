@@ -100,7 +100,7 @@ impl<'a> Sections<'a> {
             return Err(Failure::input("--section", what, remedy));
         };
         if info.of == SectionOf::Plan && !self.is_plan {
-            let what = format!("'{name}' is a section of plans, and this is a scenario");
+            let what = format!("'{name}': this section needs a plan, and the file is a scenario");
             return Err(Failure::input("--section", what, "solve it and show the plan"));
         }
         let section = match item {

@@ -37,7 +37,7 @@ fn sections_say_of_what_they_are() {
     let report = report(&scenario, None);
     for name in ["schedule", "path", "slack", "contention", "sensitivity", "robustness", "reallocation"] {
         let why = report.section(name, Deadline::NEVER).unwrap_err().to_string();
-        assert!(why.contains("section of plans"), "{name}: {why}");
+        assert!(why.contains("this section needs a plan"), "{name}: {why}");
         assert!(!report.is_slow(name), "{name} is not there, so it takes no time");
     }
 }
