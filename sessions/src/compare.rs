@@ -5,10 +5,12 @@
 //! tie; the table states the tolerance.
 
 use crate::error::SessionError;
-use lightbay_core::kind::Sense;
+use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::{self, MetricInfo, Role};
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Header, Objective};
+use lightbay_core::quantity;
+use lightbay_core::report::Unit;
 use lightbay_core::standing::{KnownBound, NO_BOUND, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -118,11 +120,46 @@ pub struct MetricChange {
     pub verdict: Verdict,
 }
 
+/// Form in which people read a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum FigureForm {
+    /// A number without a known unit.
+    #[default]
+    Plain,
+    /// A number with a unit.
+    Unit(Unit),
+    /// A bound on the objective, rounded to the safe side.
+    Bound(ObjectiveInfo),
+    /// A gap, in per cent.
+    Gap,
+    /// The duration of a run.
+    Elapsed,
+}
+
+impl Figure {
+    /// Formats a value of the figure with its unit.
+    pub fn text(&self, value: f64) -> String {
+        match &self.form {
+            FigureForm::Plain => quantity::number(value),
+            FigureForm::Unit(unit) => quantity::with_unit(value, *unit),
+            FigureForm::Bound(objective) => objective.bound_with_unit(value),
+            FigureForm::Gap => quantity::gap(value),
+            FigureForm::Elapsed => quantity::elapsed(value),
+        }
+    }
+}
+
 /// A figure, with its value in every plan.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Figure {
     /// Name with unit.
     pub name: String,
+    /// Name for people.
+    #[serde(skip)]
+    pub label: String,
+    /// Form in which people read the values.
+    #[serde(skip)]
+    pub form: FigureForm,
     /// Role of the figure: only outcomes are judged.
     pub role: Role,
     /// Direction in which the figure improves, for an outcome with a known direction.
@@ -280,34 +317,48 @@ fn same(a: Option<&ParamValue>, b: Option<&ParamValue>) -> bool {
 
 fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]) -> Vec<Figure> {
     let mut rows = Vec::new();
-    let mut row = |name: &str, role: Role, sense: Option<Sense>, values: Vec<Option<f64>>| {
-        if values.iter().all(Option::is_none) {
-            return;
-        }
-        let sense = sense.filter(|_| role.is_judged());
-        let reference = values[0];
-        let changes = values[1..]
-            .iter()
-            .zip(&subjects[1..])
-            .map(|(value, subject)| {
-                let asked_the_same = subject.other_question.is_none()
-                    && subjects[0].other_question.is_none()
-                    && !subject.apart.is_some_and(Apart::is_other_question);
-                Some(change(reference?, (*value)?, sense.filter(|_| asked_the_same), tolerance))
-            })
-            .collect();
-        rows.push(Figure { name: name.to_owned(), role, sense, values, changes });
-    };
+    let mut row =
+        |names: (&str, &str, FigureForm), role: Role, sense: Option<Sense>, values: Vec<Option<f64>>| {
+            let (name, label, form) = names;
+            if values.iter().all(Option::is_none) {
+                return;
+            }
+            let sense = sense.filter(|_| role.is_judged());
+            let reference = values[0];
+            let changes = values[1..]
+                .iter()
+                .zip(&subjects[1..])
+                .map(|(value, subject)| {
+                    let asked_the_same = subject.other_question.is_none()
+                        && subjects[0].other_question.is_none()
+                        && !subject.apart.is_some_and(Apart::is_other_question);
+                    Some(change(reference?, (*value)?, sense.filter(|_| asked_the_same), tolerance))
+                })
+                .collect();
+            rows.push(Figure {
+                name: name.to_owned(),
+                label: label.to_owned(),
+                form,
+                role,
+                sense,
+                values,
+                changes,
+            });
+        };
     let each = |value: &dyn Fn(&Header) -> Option<f64>| {
         subjects.iter().map(|subject| value(subject.header)).collect()
     };
     let objective = &subjects[0].header.objective;
     let value = each(&|header| Some(header.objective.value));
-    row(&objective.name, Role::Result, Some(objective.sense), value);
+    let of_kind = *subjects[0].standing.objective();
+    let names = (objective.name.as_str(), of_kind.label, FigureForm::Unit(of_kind.unit));
+    row(names, Role::Result, Some(objective.sense), value);
     let leading: Vec<Option<&KnownBound>> =
         subjects.iter().map(|subject| subject.standing.leading()).collect();
-    row("bound", Role::Bound, None, leading.iter().map(|bound| Some(bound.as_ref()?.value)).collect());
-    row("gap", Role::Bound, None, leading.iter().map(|bound| Some(bound.as_ref()?.gap)).collect());
+    let bound = ("bound", "bound", FigureForm::Bound(of_kind));
+    row(bound, Role::Bound, None, leading.iter().map(|bound| Some(bound.as_ref()?.value)).collect());
+    let gap = ("gap", "gap", FigureForm::Gap);
+    row(gap, Role::Bound, None, leading.iter().map(|bound| Some(bound.as_ref()?.gap)).collect());
     let names: BTreeSet<&String> =
         subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
     // Figures that the kind declares are in the order of the kind. A derived figure is listed only if the kind declares
@@ -317,13 +368,15 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
             let Objective { value, bound, .. } = header.objective;
             info.of(&metric::Figures { value, bound, metrics: &header.metrics })
         };
-        row(info.name, info.role, info.sense, each(&of));
+        row((info.name, info.label, FigureForm::Unit(info.unit)), info.role, info.sense, each(&of));
     }
     // The direction of an undeclared figure is unknown.
     for name in names.into_iter().filter(|name| metrics.iter().all(|info| info.name != name.as_str())) {
-        row(name, Role::Result, None, each(&|header| header.metrics.get(name).copied()));
+        let value = each(&|header| header.metrics.get(name).copied());
+        row((name, name, FigureForm::Plain), Role::Result, None, value);
     }
-    row("elapsed_s", Role::Effort, None, each(&|header| Some(header.provenance.elapsed_s)));
+    let elapsed = ("elapsed_s", "elapsed", FigureForm::Elapsed);
+    row(elapsed, Role::Effort, None, each(&|header| Some(header.provenance.elapsed_s)));
     rows
 }
 

@@ -11,9 +11,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::json::WriteError;
 use lightbay_core::problem::printable;
-use lightbay_engines::{
-    AnyPlan, AnyScenario, ScenarioDifferences, bound_text, figure_label, figure_text, metrics, other_question,
-};
+use lightbay_engines::{AnyPlan, AnyScenario, ScenarioDifferences, metrics, other_question};
 use lightbay_sessions::compare::{Apart, CompareTable, ComparedPlan, NotRanked, TOLERANCE, Verdict, compare};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -176,19 +174,8 @@ fn text(comparison: &CompareTable) -> String {
     }
     let mut table = TextTable::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
     for figure in &comparison.figures {
-        let name = printable(&figure.name);
-        let kind = &comparison.kind;
-        let value = |value: &Option<f64>| match (value, name.as_str()) {
-            (None, _) => "-".to_owned(),
-            (Some(value), "bound") => bound_text(kind, *value),
-            (Some(value), "gap") => lightbay_core::quantity::gap(*value),
-            (Some(value), "elapsed_s") => quantity::elapsed(*value),
-            (Some(value), _) => figure_text(kind, &name, *value),
-        };
-        let label = match name.as_str() {
-            "elapsed_s" => "elapsed".to_owned(),
-            _ => figure_label(kind, &name),
-        };
+        let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| figure.text(value));
+        let label = printable(&figure.label);
         let mut cells = vec![label, value(figure.values.first().unwrap_or(&None))];
         for (number, change) in figure.values.iter().skip(1).zip(&figure.changes) {
             cells.push(value(number));

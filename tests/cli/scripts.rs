@@ -123,8 +123,10 @@ fn common_flags_stand_before_or_after_the_command() {
     let place = Place::new();
     place.run(&["--data-dir", "d", "sessions"]).done().says(&["no sessions in d/sessions"]);
     place.run(&["sessions", "--data-dir", "d"]).done().says(&["no sessions in d/sessions"]);
-    let refused = place.run(&["--threads", "2", "solve", "preset:tiny4"]).exit(2);
-    refused.says(&["--threads before the command `solve` belongs to the workbench"]);
+    let plan = place.run(&["--threads", "1", "solve", "preset:tiny4"]).done().json();
+    assert_eq!(plan["threads"], 1);
+    let refused = place.run(&["--threads", "2", "check", "plan.json"]).exit(2);
+    refused.says(&["--threads before the command `check` belongs to the workbench"]);
     place.run(&["job.json", "solve", "preset:tiny4"]).exit(2).says(&["before the command `solve`"]);
 }
 

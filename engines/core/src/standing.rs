@@ -190,6 +190,11 @@ impl Standing {
         &self.bounds
     }
 
+    /// Returns the objective of the kind.
+    pub const fn objective(&self) -> &ObjectiveInfo {
+        &self.objective
+    }
+
     /// Returns the bound to show first: verified bounds before claimed ones, and bounds on all plans before bounds on
     /// some plans.
     pub fn leading(&self) -> Option<&KnownBound> {

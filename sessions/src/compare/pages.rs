@@ -32,7 +32,7 @@ impl CompareTable {
         let figures = self
             .figures
             .iter()
-            .map(|figure| std::iter::once(figure.name.clone()).chain(figure_cells(figure)).collect());
+            .map(|figure| std::iter::once(figure.label.clone()).chain(figure_cells(figure)).collect());
         let proofs = self.proofs.iter().map(|proof| proof.gaps.clone());
         let proofs = std::iter::once("proof".to_owned()).chain(proofs).collect();
         (settings.collect(), figures.chain([proofs]).collect())

@@ -35,7 +35,7 @@ impl CompareTable {
         let _ = writeln!(out, "|---|{}", "---:|".repeat(labels.len()));
         for figure in &self.figures {
             let cells: Vec<String> = figure_cells(figure);
-            let _ = writeln!(out, "| {} | {} |", cells::markdown(&figure.name), cells.join(" | "));
+            let _ = writeln!(out, "| {} | {} |", cells::markdown(&figure.label), cells.join(" | "));
         }
         let proofs: Vec<String> = self.proofs.iter().map(|proof| cells::markdown(&proof.gaps)).collect();
         let _ = writeln!(out, "| proof | {} |", proofs.join(" | "));
@@ -111,7 +111,7 @@ impl MetricChange {
 }
 
 pub(super) fn figure_cells(figure: &Figure) -> Vec<String> {
-    let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| figure.text(value));
     let mut cells: Vec<String> = figure.values.iter().take(1).map(value).collect();
     for (found, change) in figure.values.iter().skip(1).zip(&figure.changes) {
         cells.push(match change {

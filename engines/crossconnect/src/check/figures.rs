@@ -9,6 +9,7 @@ use crate::plan::{Action, Changes, Totals};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::checked::{BoundTrust, Figure, VerifiedBound};
 use lightbay_core::kind::{Depth, Sense};
+use lightbay_core::problem::counted;
 
 /// Plans that a bound covers if it was proven for one fixed orientation.
 const SAME_ORIENTATION: &str = "plans with the orientation that was chosen first";
@@ -19,7 +20,7 @@ const SAME_CIRCUITS: &str = "plans that set the same target circuits";
 pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {
-            found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
+            found.add(code::SCHEMA, format!("'{name}' is {value}, but must be a finite number"));
         }
     };
     number("objective.value", envelope.value);
@@ -246,7 +247,11 @@ pub(super) fn objective(exact: &Totals, envelope: &Envelope<'_>, found: &mut Fin
     if (envelope.value - exact.removed_circuits as f64).abs() > EXACT {
         found.add(
             code::REMOVED,
-            format!("the objective is {}, but the entries remove {}", envelope.value, exact.removed_circuits),
+            format!(
+                "the objective is {}, but the entries remove {}, not counting removals forced by failed ports",
+                envelope.value,
+                counted(exact.removed_circuits, "circuit", "circuits")
+            ),
         );
     }
 }

@@ -210,11 +210,19 @@ fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
 mod tests {
     use super::*;
     use lightbay_core::kind::Sense;
-    use lightbay_sessions::compare::{NotRanked, TOLERANCE, change};
+    use lightbay_sessions::compare::{FigureForm, NotRanked, TOLERANCE, change};
 
     fn figure(name: &str, role: Role, old: f64, new: f64, sense: Option<Sense>) -> Figure {
         let changes = vec![Some(change(old, new, sense, TOLERANCE))];
-        Figure { name: name.to_owned(), role, sense, values: vec![Some(old), Some(new)], changes }
+        Figure {
+            name: name.to_owned(),
+            label: String::new(),
+            form: FigureForm::Plain,
+            role,
+            sense,
+            values: vec![Some(old), Some(new)],
+            changes,
+        }
     }
 
     fn sheet(not_ranked: Vec<NotRanked>) -> Sheet {

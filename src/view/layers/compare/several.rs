@@ -117,12 +117,14 @@ fn row(kind: &str, figure: &Figure, objective: &str, plans: usize) -> TableRow {
 mod tests {
     use super::*;
     use lightbay_core::kind::Sense;
-    use lightbay_sessions::compare::{TOLERANCE, change};
+    use lightbay_sessions::compare::{FigureForm, TOLERANCE, change};
 
     fn figure(values: [f64; 3]) -> Figure {
         let changes =
             values[1..].iter().map(|value| Some(change(values[0], *value, Some(Sense::Min), TOLERANCE)));
         Figure {
+            label: String::new(),
+            form: FigureForm::Plain,
             name: "makespan_s".to_owned(),
             role: Role::Result,
             sense: Some(Sense::Min),

@@ -110,6 +110,22 @@ fn a_scenario_that_names_a_torus_is_refused() {
     );
 }
 
+#[test]
+fn the_torus_is_the_first_plan_of_a_large_pod() {
+    let scenario = TpuScenario::design(64);
+    let torus = crate::model::baselines::pt(scenario.pt_shape()).unwrap();
+    let (runs, heard) = board(2);
+    runs.submit(ask(scenario, &quick(1_000_000, 0)).job());
+    while !heard.events().iter().any(|event| matches!(event.body, EventBody::Incumbent(_))) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    runs.stop_all(Stop::Requested);
+    assert!(runs.wait_idle(Duration::from_mins(5)));
+    let Some(EventBody::Done(done)) = heard.events().pop().map(|event| event.body) else { panic!("no end") };
+    // A design has shorter paths than the torus.
+    assert_eq!(result(&done).claims.hop_sum, metrics::hops(&torus).unwrap().hop_sum);
+}
+
 /// States a bound and finds no plan.
 struct Oracle(f64);
 
