@@ -9,6 +9,7 @@
 //! | [`phrase`] | sentences in parts with their meaning |
 //! | [`section`] | a section and its possible forms |
 //! | [`table`] | rows with the same columns |
+//! | [`spans`] | intervals of time by lane |
 //! | [`session`] | the other plans and runs of the session |
 //! | [`slider`] | a parameter that two keys move while the plan is recomputed |
 //! | [`differences`] | differences of two plans in addition to their figures |
@@ -21,6 +22,7 @@ pub mod phrase;
 pub mod section;
 pub mod session;
 pub mod slider;
+pub mod spans;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -29,11 +31,12 @@ pub mod value;
 
 pub use phrase::{Phrase, Words};
 pub use section::{
-    About, Block, Body, CellSign, Curve, Curves, Fact, Facts, Lane, Line, Mark, Matrix, Point, RunSort,
-    Section, SectionInfo, SectionOf, Span, Spans,
+    About, Block, Body, CellSign, Curve, Curves, Fact, Facts, Line, Mark, Matrix, Panel, Point, RunSort,
+    Section, SectionInfo, SectionOf,
 };
 pub use session::{PlanBeside, RunBeside, RunGenerations, RunSearch, SearchRow, Surroundings};
-pub use slider::SliderInfo;
+pub use slider::{SliderInfo, SliderPlace};
+pub use spans::{Lane, Span, Spans};
 pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};
 pub use value::{Cell, Tone, Unit, Value};
 

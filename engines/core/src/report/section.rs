@@ -1,9 +1,11 @@
 //! A section of a report: its description, its blocks, and the content of a block.
 
 use super::phrase::Phrase;
-use super::slider::SliderInfo;
+use super::slider::{SliderInfo, SliderPlace};
+use super::spans::Spans;
 use super::table::Table;
 use super::value::{Cell, Tone, Unit};
+use std::collections::BTreeMap;
 
 /// Description of a section that a kind can compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +175,14 @@ pub struct Section {
     pub blocks: Vec<Block>,
     /// The item that a screen selects first; `None`: the first item.
     pub usual: Option<u32>,
+    /// Small pictures of items, in the order of the rows; a large screen shows them next to the list instead of the
+    /// details of one item.
+    pub panels: Vec<Panel>,
+    /// Settings that change an item, as a user types them: `capacities=0-9:25`. A screen offers them for the selected
+    /// item.
+    pub edits: BTreeMap<u32, String>,
+    /// Position of the section's slider on its scale, which a screen draws above the blocks.
+    pub slider: Option<SliderPlace>,
 }
 
 /// A named part of a section.
@@ -227,6 +237,9 @@ impl Section {
             remarks: Vec::new(),
             blocks: Vec::new(),
             usual: None,
+            panels: Vec::new(),
+            edits: BTreeMap::new(),
+            slider: None,
         }
     }
 
@@ -312,6 +325,27 @@ impl Section {
     #[must_use]
     pub const fn usual(mut self, item: Option<u32>) -> Self {
         self.usual = item;
+        self
+    }
+
+    /// Sets small pictures of items.
+    #[must_use]
+    pub fn panels(mut self, panels: Vec<Panel>) -> Self {
+        self.panels = panels;
+        self
+    }
+
+    /// Sets the settings that change items.
+    #[must_use]
+    pub fn edits(mut self, edits: BTreeMap<u32, String>) -> Self {
+        self.edits = edits;
+        self
+    }
+
+    /// Sets the position of the section's slider on its scale.
+    #[must_use]
+    pub fn slider(mut self, place: SliderPlace) -> Self {
+        self.slider = Some(place);
         self
     }
 
@@ -452,6 +486,19 @@ impl CellSign {
     }
 }
 
+/// A small picture of an item: circuits by row and column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Panel {
+    /// The item.
+    pub item: u32,
+    /// Words over the picture: `OCS 2 +7 −7`.
+    pub title: Phrase,
+    /// Number of columns.
+    pub columns: usize,
+    /// The cells, row by row.
+    pub signs: Vec<CellSign>,
+}
+
 /// Item of a cell of a matrix, with a sentence and details.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
@@ -474,6 +521,8 @@ pub struct Curves {
     pub axis_unit: Unit,
     /// Ends of the axis on a screen; `None`: the ends of the curves.
     pub axis_range: Option<(f64, f64)>,
+    /// Parameter that the axis shows: a screen offers to set it to the selected position. Empty for none.
+    pub axis_knob: &'static str,
     /// `true` for a logarithmic axis.
     pub axis_is_log: bool,
     /// `true` for logarithmic values.
@@ -533,56 +582,6 @@ pub struct Point {
     pub at: f64,
     /// Value of the curve at this position.
     pub value: f64,
-}
-
-/// Intervals of time by lane.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spans {
-    /// The lanes, from top to bottom.
-    pub lanes: Vec<Lane>,
-    /// Begin of the axis on a screen, s; earlier parts of the lanes are hidden there.
-    pub begin_s: f64,
-    /// End of the axis, s.
-    pub end_s: f64,
-    /// Unit in which a screen shows times; the data is in seconds.
-    pub unit: Unit,
-    /// Heading above the words of the lanes; empty for none.
-    pub words: &'static str,
-}
-
-/// A lane with intervals of time, such as the lane of a link.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lane {
-    /// Name of the lane.
-    pub name: String,
-    /// Intervals in the lane, by start.
-    pub spans: Vec<Span>,
-    /// Words after the lane on a screen, such as the total bytes of a link.
-    pub words: String,
-    /// Meaning, for the colour of the name: a link that limits the plan, or a chunk that ends last.
-    pub tone: Tone,
-}
-
-/// An interval of time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Span {
-    /// Name of the event.
-    pub name: String,
-    /// Start of the interval, s.
-    pub start_s: f64,
-    /// End of the interval, s.
-    pub end_s: f64,
-    /// Meaning of the interval, for its colour.
-    pub tone: Tone,
-    /// Number of the object to which the interval belongs, such as a chunk; a screen shows it by colour and letter.
-    pub series: Option<u32>,
-    /// `true` if the interval does not extend the total time, such as a reconfiguration during a compute phase; a
-    /// screen draws it as an underline.
-    pub hidden: bool,
-    /// The item that the interval selects.
-    pub item: Option<u32>,
-    /// One sentence on the interval; if it is empty, a screen derives one from the interval.
-    pub sentence: Phrase,
 }
 
 macro_rules! body_from {

@@ -1,5 +1,22 @@
 //! Parameters that two keys change on a screen while the plan is recomputed.
 
+use super::section::Mark;
+
+/// Position of a slider on its logarithmic scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliderPlace {
+    /// Name of the parameter for people: `delay`.
+    pub label: &'static str,
+    /// The present value, with its name.
+    pub now: Mark,
+    /// Smallest and largest value.
+    pub ends: (f64, f64),
+    /// Named values on the scale.
+    pub ticks: Vec<Mark>,
+    /// The value at which the answer of the section changes, with its name, and what it is: `break-even`.
+    pub turn: Option<(Mark, &'static str)>,
+}
+
 /// A parameter of the scenario that two keys change on a screen, in steps of 1, 2 and 5 times powers of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliderInfo {

@@ -1,6 +1,7 @@
 //! Values and sections as plain text for a terminal or a log.
 
-use super::section::{Block, Body, Curves, Facts, Matrix, Section, Spans};
+use super::section::{Block, Body, Curves, Facts, Matrix, Section};
+use super::spans::Spans;
 use super::table::{Row, Table};
 use super::value::{Cell, Unit, Value};
 use crate::problem::printable;
@@ -220,7 +221,7 @@ pub fn places(curves: &Curves) -> Vec<f64> {
 
 fn of_spans(spans: &Spans, extent: Extent) -> Grid {
     let heads = ["lane", "what", "start s", "end s"].map(str::to_owned).to_vec();
-    let row = |lane: &super::section::Lane, span: &super::section::Span| {
+    let row = |lane: &super::spans::Lane, span: &super::spans::Span| {
         vec![
             printable(&lane.name),
             printable(&span.name),

@@ -130,6 +130,7 @@ impl Values<'_> {
             ..line
         });
         Curves {
+            axis_knob: "",
             axis: "generation",
             axis_label: "generation",
             axis_unit: Unit::COUNT,

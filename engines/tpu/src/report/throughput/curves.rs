@@ -89,6 +89,7 @@ impl<'a> Growth<'a> {
         lines.extend(self.standing.tori.iter().map(|(name, value)| line(name, *value)));
         let marks = self.run.phases.iter();
         Curves {
+            axis_knob: "",
             axis: "time_s",
             axis_label: "time",
             axis_unit: Unit::SECONDS.with_decimals(2),
