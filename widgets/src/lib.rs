@@ -35,6 +35,8 @@
 //! | [`Strip`] | demand against capacity over time, one row | |
 //! | [`Activity`] of [`ActivityRow`], [`Interval`] | tasks by intervals, capacity of links | [`ActivityState`] |
 //! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph of tasks on a time axis | [`TimelineState`] |
+//! | [`SignMap`] of [`SignRows`] | the same matrix as a small picture without names | |
+//! | [`Slider`] | present value of a parameter on its logarithmic scale, one row | |
 //! | [`SpanLanes`] of [`SpanLane`], [`SpanBar`] | intervals by lane, coloured by owner | [`SpanLanesState`] |
 //! | [`Matrix`] of [`MatrixCell`], [`RowSum`] | circuits pod by pod, edit layer | [`MatrixState`] |
 //! | [`Meter`] of [`Part`] | one bar of stacked parts, to an eighth of a cell; parts of a sum row by row | |
@@ -73,7 +75,9 @@ mod popup;
 mod progress;
 pub mod scroll;
 mod sentence;
+mod signmap;
 mod signs;
+mod slider;
 mod spans;
 mod stack;
 mod strip;
@@ -108,7 +112,9 @@ pub use pen::{Label, Pen, Piece, pieces_width};
 pub use popup::Popup;
 pub use progress::{GapBar, MethodRow, RunWord, SolveStrip};
 pub use sentence::Sentence;
+pub use signmap::SignMap;
 pub use signs::{Sign, SignCell, SignFlag, SignRows, Signs, SignsState};
+pub use slider::Slider;
 pub use spans::{SpanBar, SpanLane, SpanLanes, SpanLanesState};
 pub use stack::{Stack, StackLayer, StackMark};
 pub use strip::Strip;
