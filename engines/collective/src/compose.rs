@@ -1,6 +1,7 @@
 //! Makes plans from schedules: the parts of a collective run one after the other, each planned forwards or backwards;
 //! also computes the figures of the plans (docs/methods/collective.md, section 3).
 
+mod arrivals;
 mod begins;
 mod exchange;
 mod fluid;
@@ -8,6 +9,7 @@ mod trees;
 mod unfold;
 mod uses;
 
+pub use arrivals::{TimedHop, TimedTree, timed_trees};
 pub use begins::{begins, epochs_of};
 pub use exchange::{MOST_LISTED_SENDS, exchange_in_short};
 pub use fluid::parts_of_chunks;

@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`compact`] | links, trees and deliveries of plans with too many sends to list |
 //! | [`input`] | network and demand |
 //! | [`finish`] | the finish of a schedule and its lower bounds |
 //! | [`occupancy`] | transmissions on links over time |
@@ -11,6 +12,7 @@
 //! | [`questions`] | steps of a run, and the feasibility problems that its models solved |
 //! | [`sizes`] | bandwidth by buffer size |
 
+mod compact;
 mod finish;
 mod input;
 mod occupancy;
@@ -115,6 +117,17 @@ fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unava
     })
 }
 
+/// Returns a section of a plan in compact form whose sends are not listed because of `why`.
+fn compact_section(subject: ExplainedPlan<'_>, name: &str, why: Unavailable) -> Result<Section, Unavailable> {
+    match name {
+        "occupancy" => compact::occupancy(subject),
+        "links" => compact::links(subject),
+        "chunks" => compact::chunks(subject),
+        "deliveries" => compact::deliveries(subject),
+        _ => Err(why),
+    }
+}
+
 impl<'a> CollectiveReport<'a> {
     pub(crate) fn new(scenario: &'a Scenario<Collective>, plan: Option<&'a Plan<Collective>>) -> Self {
         Self { scenario: &scenario.body, plan }
@@ -152,7 +165,10 @@ impl Report for CollectiveReport<'_> {
             "bounds" => return finish::bounds(subject),
             _ => {}
         }
-        let result = listed(subject)?;
+        let result = match listed(subject) {
+            Ok(result) => result,
+            Err(why) => return compact_section(subject, name, why),
+        };
         let subject = ExplainedPlan { result: &result, ..subject };
         match name {
             "occupancy" => occupancy::grid(subject),
@@ -167,7 +183,7 @@ impl Report for CollectiveReport<'_> {
         match name {
             "chunks" => {
                 let subject = self.explained()?;
-                let result = listed(subject)?;
+                let Ok(result) = listed(subject) else { return compact::of_tree(subject, item) };
                 tree::of_chunk(ExplainedPlan { result: &result, ..subject }, item)
             }
             _ => Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "omit the item")),

@@ -7,6 +7,7 @@ use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree};
 use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario};
+use lightbay_core::quantity::grouped;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Returns the plan with its trees as pieces and at most `most` sends.
@@ -33,7 +34,11 @@ pub fn unfolded(
         elements.push(group);
     }
     if sends > most {
-        return Err(format!("the trees represent {sends} sends, but at most {most} are listed"));
+        return Err(format!(
+            "the trees represent {} sends, but at most {} are listed",
+            grouped(sends),
+            grouped(most)
+        ));
     }
     for (part, elements) in parts.iter().zip(&elements) {
         part.list(elements, &mut listed)?;

@@ -51,6 +51,11 @@ impl LinkUses {
         Ok(Self { parts })
     }
 
+    /// Returns, for each part, the orbit of a link: equal for links that transmit at the same times.
+    pub fn orbits_of(&self, ends: (u32, u32)) -> Vec<Option<u32>> {
+        self.parts.iter().map(|part| part.orbits.get(&ends).copied()).collect()
+    }
+
     /// Returns the transmissions on a link, part by part and by epoch.
     pub fn of_link(&self, ends: (u32, u32)) -> impl Iterator<Item = &LinkUse> {
         self.parts.iter().flat_map(move |part| {

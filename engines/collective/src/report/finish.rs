@@ -2,12 +2,12 @@
 
 use super::ExplainedPlan;
 use crate::model::lanes::differ_by_rate;
-use crate::plan::compact::CompactPlan;
+use crate::plan::compact::{CompactPlan, CompactTree};
 use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, ScheduleClaims, covers};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Sense;
-use lightbay_core::quantity::with_unit;
+use lightbay_core::quantity::grouped;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::BTreeMap;
 
@@ -48,9 +48,8 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     if subject.result.trees.is_empty() {
         facts.add("sends", "sends", subject.result.sends.len());
     }
-    let answer = Phrase::new()
-        .answer(with_unit(claims.finish_us, MICROSECONDS.with_decimals(3)))
-        .muted(" until the last delivery");
+    let answer =
+        Phrase::new().answer(format!("{} µs", in_groups(claims.finish_us))).muted(" until the last delivery");
     let section = Section::empty("Finish")
         .answer(answer)
         .on_screens("times", "Completion time and its lower bounds", times(subject))
@@ -63,6 +62,14 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         Some(table) => section.block("tenants", "Tenants", table),
         None => section,
     }
+}
+
+/// Formats a time with three decimals, its digits in groups: `40 006.609`.
+fn in_groups(time_us: f64) -> String {
+    let text = format!("{time_us:.3}");
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let whole = if whole.len() > 4 { grouped(whole.parse().unwrap_or_default()) } else { whole.to_owned() };
+    format!("{whole}.{decimals}")
 }
 
 /// Returns the completion times and their lower bounds on one scale.
@@ -178,30 +185,67 @@ fn trees(parts: &[CompactPlan]) -> Option<Table> {
         Column::counts("hops", "hops"),
         Column::counts("depth", "deepest"),
         Column::counts("pieces", "pieces"),
+        Column::counts("trees", "such trees"),
     ];
-    let mut table = Table::new(["tree", "trees"], columns).overview(super::OVERVIEW);
+    let mut table = Table::new(["sort of tree", "sorts of trees"], columns).overview(super::OVERVIEW);
     for (part, plan) in (1usize..).zip(parts) {
+        // Trees with equal figures share a row, in the order of their first tree.
+        let mut alike: Vec<(TreeFigures, usize)> = Vec::new();
+        let mut rows: BTreeMap<TreeFigures, usize> = BTreeMap::new();
         for tree in &plan.trees {
-            let mut depths: BTreeMap<u32, usize> = BTreeMap::from([(tree.root, 0)]);
-            for edge in &tree.edges {
-                if let (Some(from), Some(to)) = (edge.first(), edge.last()) {
-                    depths.insert(*to, depths.get(from).map_or(1, |depth| depth + 1));
+            let figures = TreeFigures::of(plan, tree);
+            match rows.get(&figures) {
+                Some(row) => alike[*row].1 += 1,
+                None => {
+                    rows.insert(figures.clone(), alike.len());
+                    alike.push((figures, 1));
                 }
             }
-            let pieces =
-                if tree.starts.is_empty() { plan.pieces_per_tree as usize } else { tree.starts.len() };
+        }
+        for (figures, count) in alike {
             table.row(vec![
                 Cell::new(part),
-                Cell::new(tree.root),
-                Cell::new(tree.dests.first().map_or_else(|| "all".to_owned(), u32::to_string)),
-                Cell::new(tree.share.clone()),
-                Cell::new(tree.edges.len()),
-                Cell::new(depths.values().copied().max().unwrap_or(0)),
-                Cell::new(pieces),
+                Cell::new(figures.root),
+                Cell::new(figures.dest.map_or_else(|| "all".to_owned(), |dest| dest.to_string())),
+                Cell::new(figures.share),
+                Cell::new(figures.hops),
+                Cell::new(figures.depth),
+                Cell::new(figures.pieces),
+                Cell::new(count),
             ]);
         }
     }
     Some(table)
+}
+
+/// Figures of a tree.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct TreeFigures {
+    root: u32,
+    dest: Option<u32>,
+    share: String,
+    hops: usize,
+    depth: usize,
+    pieces: usize,
+}
+
+impl TreeFigures {
+    fn of(plan: &CompactPlan, tree: &CompactTree) -> Self {
+        let mut depths: BTreeMap<u32, usize> = BTreeMap::from([(tree.root, 0)]);
+        for edge in &tree.edges {
+            if let (Some(from), Some(to)) = (edge.first(), edge.last()) {
+                depths.insert(*to, depths.get(from).map_or(1, |depth| depth + 1));
+            }
+        }
+        Self {
+            root: tree.root,
+            dest: tree.dests.first().copied(),
+            share: tree.share.clone(),
+            hops: tree.edges.len(),
+            depth: depths.values().copied().max().unwrap_or(0),
+            pieces: if tree.starts.is_empty() { plan.pieces_per_tree as usize } else { tree.starts.len() },
+        }
+    }
 }
 
 /// Returns the table of the finish of every tenant; `None` without tenants.
@@ -257,7 +301,8 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
             Cell::new(bound.because.clone()),
         ]);
     }
-    let mut section = Section::empty("Bounds");
+    let mut section =
+        Section::empty("Bounds").on_screens("times", "Completion time and its lower bounds", times(subject));
     if !claims.bounds.is_empty() {
         let covered = words_of_covers(subject);
         section = section.block("bounds", "In these epochs", table).remark(format!(

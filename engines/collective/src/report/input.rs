@@ -1,9 +1,10 @@
 //! The network and the demand.
 
 use super::occupancy::binds;
-use super::places::places;
+use super::places::{folded, places};
 use super::{ExplainedPlan, OVERVIEW};
-use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, NodeSort};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, NodeSort, Topology};
+use lightbay_core::quantity::grouped;
 use lightbay_core::report::{About, Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unit, text};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,21 +19,38 @@ pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 /// Maximum number of rows, and of columns, of a matrix that is shown.
 const MOST_NODES: usize = 64;
 
-/// Returns the matrix of link rates, by tail and head; links of the cut that gives the bound of a plan are marked.
-/// `None` if the network has too many nodes.
-fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Option<Matrix> {
-    let topology = &scenario.topology;
-    let count = topology.nodes.len();
-    if count > MOST_NODES {
-        return None;
+/// Nodes of a matrix of links.
+struct DrawnNodes {
+    nodes: Vec<u32>,
+    places: Vec<[f64; 2]>,
+    /// Number of equal boxes of which the first is drawn, and the number of its nodes; `None` if all nodes are drawn.
+    fold: Option<(usize, usize)>,
+}
+
+impl DrawnNodes {
+    /// Returns all nodes, or one of several equal boxes; `None` if the network has too many nodes for both.
+    fn of(topology: &Topology) -> Option<Self> {
+        let count = topology.nodes.len();
+        if count <= MOST_NODES {
+            let places = places(topology);
+            return Some(Self { nodes: (0..count as u32).collect(), places, fold: None });
+        }
+        let folded = folded(topology)?;
+        let fold = Some((folded.boxes, folded.in_box));
+        Some(Self { nodes: folded.nodes, places: folded.places, fold })
     }
+}
+
+/// Returns the matrix of link rates, by tail and head; links of the cut that gives the bound of a plan are marked.
+fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>, drawn: &DrawnNodes) -> Matrix {
+    let topology = &scenario.topology;
     let mut rates: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for link in &topology.links {
         *rates.entry((link.from, link.to)).or_default() += link.capacity_gbyte_per_s / link.beta_scale;
     }
     let failed: BTreeSet<(u32, u32)> = scenario.failed_links.iter().map(|ends| (ends[0], ends[1])).collect();
     let name = |node: u32| topology.nodes.get(node as usize).map_or("", |node| node.name.as_str());
-    let nodes = || (0..count as u32).flat_map(|from| (0..count as u32).map(move |to| (from, to)));
+    let nodes = || drawn.nodes.iter().flat_map(|from| drawn.nodes.iter().map(move |to| (*from, *to)));
     let cell = |ends: (u32, u32)| match rates.get(&ends) {
         _ if failed.contains(&ends) => Cell::new("x").tone(Tone::Bad),
         Some(rate) if plan.is_some_and(|plan| binds(plan, ends)) => Cell::new(*rate).tone(Tone::Answer),
@@ -48,15 +66,15 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Opti
             None if failed.contains(&ends) => phrase.bad("  failed"),
             None => return About::default(),
         };
-        let sentence = if plan.is_some_and(|plan| binds(plan, ends)) {
-            sentence.muted("  across the binding cut")
-        } else {
-            sentence
+        let sentence = match drawn.fold {
+            Some((boxes, _)) => sentence.muted(format!("  one such link in each of {boxes} boxes")),
+            None if plan.is_some_and(|plan| binds(plan, ends)) => sentence.muted("  across the binding cut"),
+            None => sentence,
         };
         About { item: Some(at as u32), sentence, details: Vec::new() }
     };
-    let names: Vec<String> = topology.nodes.iter().map(|node| node.name.clone()).collect();
-    Some(Matrix {
+    let names: Vec<String> = drawn.nodes.iter().map(|node| name(*node).to_owned()).collect();
+    Matrix {
         name: "capacity_gbyte_per_s",
         unit: GBYTE_PER_S,
         rows: names.clone(),
@@ -64,9 +82,22 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Opti
         cells: nodes().map(cell).collect(),
         shaded: true,
         about: nodes().enumerate().map(about).collect(),
-        places: places(topology),
+        places: drawn.places.clone(),
         ..Matrix::default()
-    })
+    }
+}
+
+/// Returns the setting of the rate of each link, by cell of the matrix; failed links have none.
+fn edits(scenario: &CollectiveScenario, drawn: &DrawnNodes) -> BTreeMap<u32, String> {
+    let place: BTreeMap<u32, usize> = drawn.nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    let width = drawn.nodes.len();
+    let links = scenario.topology.links.iter();
+    let works = links.filter(|link| !scenario.failed_links.contains(&[link.from, link.to]));
+    let edit = |link: &LinkRecord| {
+        let at = place.get(&link.from)? * width + place.get(&link.to)?;
+        Some((at as u32, format!("capacities={}-{}:{}", link.from, link.to, link.capacity_gbyte_per_s)))
+    };
+    works.filter_map(edit).collect()
 }
 
 /// Returns the section on nodes, and on links by type, rate and latency; on screens, the section lists every link if
@@ -108,14 +139,22 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
             Cell::new(count),
         ]);
     }
-    let section = match links(scenario, plan) {
-        Some(matrix) => Section::empty("Network").on_screens("rates", "", matrix).legend(
-            "GB/s; a colour or letter for each rate, the fastest first; bold: link across the binding cut; \
-             x: failed link",
-        ),
+    let drawn = DrawnNodes::of(topology);
+    let section = match &drawn {
+        Some(drawn) => Section::empty("Network")
+            .edits(edits(scenario, drawn))
+            .on_screens("rates", "", links(scenario, plan, drawn))
+            .legend(
+                "GB/s; a colour or letter for each rate, the fastest first; bold: link across the binding cut; \
+                 x: failed link",
+            ),
         None => Section::empty("Network"),
     };
-    let size = format!("{} nodes, {} links", topology.nodes.len(), topology.links.len());
+    let count = |count: usize| grouped(count as u64);
+    let mut size = format!("{} nodes, {} links", count(topology.nodes.len()), count(topology.links.len()));
+    if let Some((boxes, nodes)) = drawn.and_then(|drawn| drawn.fold) {
+        size = format!("{size}; one of {boxes} equal boxes of {nodes} nodes, and the nodes outside of boxes");
+    }
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
 

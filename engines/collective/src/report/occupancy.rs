@@ -41,7 +41,7 @@ fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
 }
 
 /// Returns the rate of every link, bytes per µs.
-fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
+pub(super) fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
     let rate = |link: &crate::scenario::LinkRecord| {
         ((link.from, link.to), 1000.0 * link.capacity_gbyte_per_s / link.beta_scale)
     };
@@ -226,12 +226,12 @@ fn lanes(
 }
 
 /// Returns the unit in which a time is shown: milliseconds from 10 ms, otherwise microseconds.
-fn unit_of(time_us: f64) -> Unit {
+pub(super) fn unit_of(time_us: f64) -> Unit {
     if time_us < 1e4 { Unit::MICROSECONDS } else { Unit::MILLISECONDS }
 }
 
 /// Formats bytes as megabytes: without decimals from 100 MB, with one decimal from 1 MB, with three decimals below.
-fn megabytes(bytes: f64) -> String {
+pub(super) fn megabytes(bytes: f64) -> String {
     match bytes / 1e6 {
         large if large >= 100.0 => format!("{large:.0}"),
         small if small >= 1.0 => format!("{small:.1}"),

@@ -1,21 +1,91 @@
 //! Positions of the nodes of a network on a screen: grids by their coordinates, boxes as circles next to each other,
-//! any other network as one circle.
+//! any other network as one circle. Of many equal boxes, one is drawn.
 
-use crate::scenario::{NodeRecord, Topology};
+use crate::scenario::{NodeRecord, NodeSort, Topology};
+use std::collections::BTreeSet;
 use std::f64::consts::TAU;
 
 /// Maximum number of nodes for which a network is readable as a picture.
 const MOST_DRAWN: usize = 40;
+
+/// Maximum number of nodes of a grid: its links are short and do not cross.
+const MOST_IN_GRID: usize = 64;
+
+/// Columns and rows of four planes of a grid: a square, clockwise, so that the links of a ring of planes do not cross.
+const SQUARE: [[f64; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
 
 /// Fraction of its field that a box fills, so that boxes are separate.
 const FILL: f64 = 0.86;
 
 /// Returns the positions of the nodes as fractions of width and height; empty if there are too many nodes.
 pub(super) fn places(topology: &Topology) -> Vec<[f64; 2]> {
-    if topology.nodes.len() > MOST_DRAWN {
+    let count = topology.nodes.len();
+    if count > MOST_IN_GRID {
         return Vec::new();
     }
-    grid(topology).unwrap_or_else(|| boxes(topology))
+    let boxed = || if count > MOST_DRAWN { Vec::new() } else { boxes(topology) };
+    grid(topology).unwrap_or_else(boxed)
+}
+
+/// One of several equal boxes, and the nodes outside of boxes.
+pub(super) struct FoldedBoxes {
+    /// Indices of the nodes that are drawn: the first box, then the nodes without a box.
+    pub(super) nodes: Vec<u32>,
+    /// Number of equal boxes.
+    pub(super) boxes: usize,
+    /// Number of drawn nodes in the box.
+    pub(super) in_box: usize,
+    /// Positions of the drawn nodes: switches of the box at the top, its GPUs in the middle, the other nodes at the bottom.
+    pub(super) places: Vec<[f64; 2]>,
+}
+
+/// Returns the first box and the nodes without a box, if all boxes are equal: the nodes at the same position in their
+/// boxes have links of equal rates and latencies to each other and to the same nodes without a box. `None` for other
+/// networks, and if even one box has too many nodes.
+pub(super) fn folded(topology: &Topology) -> Option<FoldedBoxes> {
+    let groups = topology.nodes.iter().filter_map(|node| node.group).max()? as usize + 1;
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); groups];
+    let mut free: Vec<u32> = Vec::new();
+    // Position of a node in its box.
+    let mut at = Vec::with_capacity(topology.nodes.len());
+    for (number, node) in (0_u32..).zip(&topology.nodes) {
+        let list = node.group.map_or(&mut free, |group| &mut members[group as usize]);
+        at.push(list.len());
+        list.push(number);
+    }
+    let first = members.first()?;
+    if groups < 2 || first.len() + free.len() > MOST_DRAWN || members.iter().any(|of| of.len() != first.len())
+    {
+        return None;
+    }
+    let sort = |node: u32| topology.nodes[node as usize].kind;
+    let is_alike = |of: &Vec<u32>| of.iter().zip(first).all(|(a, b)| sort(*a) == sort(*b));
+    // Links of each box: each end by its position, or by its number outside of boxes.
+    let mut links: Vec<BTreeSet<([(bool, usize); 2], [u64; 2])>> = vec![BTreeSet::new(); groups];
+    for link in &topology.links {
+        let group = |node: u32| topology.nodes[node as usize].group;
+        let of = match (group(link.from), group(link.to)) {
+            (Some(a), Some(b)) if a != b => return None,
+            (None, None) => continue,
+            (a, b) => a.or(b)? as usize,
+        };
+        let end = |node: u32| (group(node).is_some(), at[node as usize]);
+        let rate = link.capacity_gbyte_per_s / link.beta_scale;
+        let figures = [rate.to_bits(), (link.alpha_us * link.alpha_scale).to_bits()];
+        links[of].insert(([end(link.from), end(link.to)], figures));
+    }
+    if !members.iter().all(is_alike) || links.iter().any(|of| *of != links[0]) {
+        return None;
+    }
+    let is_gpu = |node: &u32| sort(*node) == NodeSort::Gpu;
+    let (gpus, switches): (Vec<u32>, Vec<u32>) = first.iter().partition(|node| is_gpu(node));
+    let row = |nodes: &[u32], y: f64| -> Vec<[f64; 2]> {
+        (0..nodes.len()).map(|at| [(at as f64 + 0.5) / nodes.len() as f64, y]).collect()
+    };
+    let levels = [(&gpus, 0.5), (&switches, 0.0), (&free, 1.0)];
+    let places = levels.iter().flat_map(|(nodes, y)| row(nodes, *y)).collect();
+    let nodes: Vec<u32> = levels.iter().flat_map(|(nodes, _)| nodes.iter().copied()).collect();
+    Some(FoldedBoxes { nodes, boxes: groups, in_box: first.len(), places })
 }
 
 /// Returns the positions of nodes that are named by two or three coordinates, as in the grids of this program; planes
@@ -33,11 +103,14 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     let size = |axis: usize| all.iter().map(|at| at[axis] + 1).max().unwrap_or(1);
     let sizes: Vec<u32> = (0..axes).map(size).collect();
     let planes = sizes.get(2).copied().unwrap_or(1);
-    let middle = |at: u32, of: u32| (f64::from(at) + 0.5) / f64::from(of);
+    let middle = |at: u32, of: u32| 0.5 + ((f64::from(at) + 0.5) / f64::from(of) - 0.5) * FILL;
     let place = |at: &Vec<u32>| {
-        let plane = f64::from(at.get(2).copied().unwrap_or(0));
-        let across = 0.5 + (middle(at[0], sizes[0]) - 0.5) * FILL;
-        [(plane + across) / f64::from(planes), middle(at[1], sizes[1])]
+        let plane = at.get(2).copied().unwrap_or(0);
+        let (x, y) = (middle(at[0], sizes[0]), middle(at[1], sizes[1]));
+        match SQUARE.get(plane as usize).filter(|_| planes as usize == SQUARE.len()) {
+            Some([column, row]) => [(column + x) / 2.0, (row + y) / 2.0],
+            None => [(f64::from(plane) + x) / f64::from(planes), y],
+        }
     };
     Some(all.iter().map(place).collect())
 }
@@ -94,6 +167,19 @@ mod tests {
     }
 
     #[test]
+    fn of_equal_boxes_one_is_drawn() {
+        let many = preset("h800x64-allgather-1gb").topology;
+        assert!(places(&many).is_empty());
+        let folded = folded(&many).unwrap();
+        // 8 GPUs and a switch of 64 boxes, and 8 rails.
+        assert_eq!((folded.boxes, folded.in_box, folded.nodes.len(), folded.places.len()), (64, 9, 17, 17));
+        let mut unequal = many.clone();
+        unequal.links[0].capacity_gbyte_per_s *= 0.5;
+        assert!(super::folded(&unequal).is_none());
+        assert!(super::folded(&preset("dgx1-allgather-1mb").topology).is_none());
+    }
+
+    #[test]
     fn grids_stand_by_their_coordinates() {
         let mut topology = preset("ndv2x2-allgather-1gb").topology;
         topology.nodes.truncate(6);
@@ -103,6 +189,14 @@ mod tests {
         // Three columns of two rows.
         let at = places(&topology);
         assert!(at[0][0] == at[1][0] && at[0][0] < at[2][0] && at[2][0] < at[4][0]);
-        assert_eq!((at[0][1], at[1][1]), (0.25, 0.75));
+        assert!(at[0][1] < 0.5 && at[1][1] > 0.5 && at[0][1] == at[2][1]);
+        // Four planes: a square, clockwise.
+        topology = preset("torus4x4x4-allgather-6.4mb").topology;
+        let at = places(&topology);
+        let first = |name: &str| {
+            topology.nodes.iter().position(|node| node.name == name).map(|node| at[node]).unwrap()
+        };
+        let [a, b, c, d] = ["g0.0.0", "g0.0.1", "g0.0.2", "g0.0.3"].map(first);
+        assert!(a[1] == b[1] && b[0] == c[0] && c[1] == d[1] && a[0] == d[0] && a[0] < b[0] && a[1] < d[1]);
     }
 }

@@ -4,7 +4,8 @@
 use crate::programs::question_series::{QuestionRecord, questions};
 use crate::programs::questions::QuestionOutcome;
 use lightbay_core::report::{
-    Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unavailable, Unit,
+    Cell, Column, Curve, Curves, Line, Phrase, Point, Row, RunBeside, Section, Surroundings, Table, Tone,
+    Unavailable, Unit,
 };
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
@@ -28,8 +29,13 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     }
     let section =
         Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked, steps.rows.len()));
+    let best = best_by_step(run, &steps);
+    let with_best = |section: Section| match best {
+        Some(curves) => section.on_screens("best", "", curves),
+        None => section,
+    };
     if asked.is_empty() {
-        return Ok(section.block("steps", "Steps and their gains", steps).remark(
+        return Ok(with_best(section.block("steps", "Steps and their gains", steps)).remark(
             "No number of epochs was tested: models are solved only if the constructed schedule ends after its bound.",
         ));
     }
@@ -57,9 +63,12 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         ]);
         (row.item, row.sentence) = (Some(number as u32), sentence(asked));
     }
-    Ok(section
-        .block("questions", "Epoch counts tested, newest first", table)
-        .on_screens("steps", "Steps and their gains", steps)
+    let section = section.block("questions", "Epoch counts tested, newest first", table).on_screens(
+        "steps",
+        "Steps and their gains",
+        steps,
+    );
+    Ok(with_best(section)
         .legend("an infeasible full model proves a bound; model columns: in full, in time (without late \
              starts), and after symmetry reduction")
         .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, asymmetric schedules may still exist."))
@@ -94,11 +103,40 @@ fn steps(run: &RunBeside) -> Table {
             Cell::new(*from_s),
             best.map_or_else(Cell::none, Cell::new),
             gained.map_or_else(Cell::none, Cell::new).tone(if is_gain { Tone::Good } else { Tone::Muted }),
-            Cell::new(*detail).tone(Tone::Muted),
+            Cell::new(detail.replace(" us", " µs")).tone(Tone::Muted),
         ]);
         before = best.or(before);
     }
     table
+}
+
+/// Returns the best completion time at the end of each step, with the bound of the run; `None` for fewer than two
+/// steps with a schedule.
+fn best_by_step(run: &RunBeside, steps: &Table) -> Option<Curves> {
+    let at_step = |(number, row): (u32, &Row)| {
+        Some(Point { at: f64::from(number), value: row.cells.get(2)?.value.as_f64()? })
+    };
+    let points: Vec<Point> = (1_u32..).zip(&steps.rows).filter_map(at_step).collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let bound = run.bound.map(|value| Line { name: "bound_us".to_owned(), label: "bound".to_owned(), value });
+    let best = Curve {
+        name: "best_us".to_owned(),
+        label: "best".to_owned(),
+        unit: MICROSECONDS,
+        points,
+        tone: Tone::Answer,
+        steps: true,
+    };
+    Some(Curves {
+        axis: "step",
+        axis_label: "step",
+        axis_unit: Unit::COUNT,
+        curves: vec![best],
+        lines: Vec::from_iter(bound),
+        ..Curves::default()
+    })
 }
 
 fn answer(asked: &QuestionRecord) -> Cell {
@@ -129,7 +167,10 @@ fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {
         Some((_, phase)) => Phrase::new().muted("testing ").answer(phase.detail.clone()),
-        None if asked.is_empty() => Phrase::new().answer(steps.to_string()).muted(" steps"),
+        None if asked.is_empty() => {
+            let word = if steps == 1 { " step" } else { " steps" };
+            Phrase::new().answer(steps.to_string()).muted(word)
+        }
         None => Phrase::new().answer(asked.len().to_string()).muted(" tested"),
     }
 }

@@ -214,6 +214,7 @@ fn drawn(
     Curves {
         marks: crossovers(curves, sizes),
         axis: "size_bytes",
+        axis_knob: if is_sized(scenario) { "output_buffer_bytes" } else { "" },
         axis_label: "buffer",
         axis_unit: BYTES,
         axis_is_log: true,
@@ -221,6 +222,11 @@ fn drawn(
         curves: drawn,
         ..Curves::default()
     }
+}
+
+/// Returns `true` if the scenario has one buffer size, which a parameter sets.
+fn is_sized(scenario: &CollectiveScenario) -> bool {
+    scenario.demand.output_buffer_bytes.is_some() && scenario.demand.sizes_bytes.is_empty()
 }
 
 /// Returns marks at the sizes from which another schedule is the fastest, each with the name of its curve; the curve of

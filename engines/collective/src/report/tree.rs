@@ -3,6 +3,7 @@
 use super::ExplainedPlan;
 use super::progress::arrivals;
 use crate::plan::PieceSend;
+use lightbay_core::quantity::grouped;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,16 +66,16 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
     }
     let last = rows.iter().map(|(_, (_, arrival))| *arrival).max().unwrap_or(0);
     let section = Section::new(format!("paths of chunk {chunk}"), table)
-        .context(Phrase::new().muted(format!("{} sends", rows.len())))
-        .answer(Phrase::new().answer(last.to_string()).muted(" epochs"));
+        .context(Phrase::new().muted(format!("{} sends", grouped(rows.len() as u64))))
+        .answer(Phrase::new().muted("until epoch ").answer(grouped(last.into())));
     if rows.len() > MOST_ROWS {
-        return Ok(section.remark(format!("The first {MOST_ROWS} of {} sends.", rows.len())));
+        return Ok(section.remark(format!("The first {MOST_ROWS} of {} sends.", grouped(rows.len() as u64))));
     }
     Ok(section)
 }
 
 /// Depth above which the depth is written as a number: deeper indents would push the names out of the column.
-const DEEPEST: usize = 8;
+pub(super) const DEEPEST: usize = 8;
 
 /// Returns the indentation of a send at a depth of the tree.
 fn indent(depth: usize) -> String {
