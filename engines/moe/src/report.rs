@@ -7,6 +7,7 @@
 //! | [`regions`] | comparison of the regions of a cluster |
 //! | [`loads`] | loads of experts over iterations, predicted and actual, and the accuracy of predictions |
 //! | [`circuits`] | demand of a layer with its circuits, and NICs by NUMA node |
+//! | [`delay`] | the slider of the reconfiguration delay |
 //! | [`timeline`] | phases of a layer and of a micro-batch with stalls and hidden changes, parts of an iteration |
 //! | [`placement`] | comparison of placements of the experts |
 //! | [`fabrics`] | comparison of networks in time and cost |
@@ -14,6 +15,7 @@
 //! | [`sweeps`] | time as a function of delay, degree and rate, and the delay up to which circuit changes shorten the iteration |
 
 mod circuits;
+mod delay;
 mod fabrics;
 mod failures;
 mod loads;
@@ -97,7 +99,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Layers",
         "How long does the all-to-all of each layer take, and which circuits change for it?",
     )
-    .place(6),
+    .place(6)
+    .items("layer"),
     SectionInfo::of_scenario(
         "placement",
         "Placement of experts",
@@ -171,7 +174,10 @@ impl Report for MoeReport<'_> {
             "loads" => loads::loads(self.scenario, self.result, &self.fit, deadline),
             "predictor" => loads::predictor(self.scenario, &self.fit, deadline),
             "iteration" => timeline::iteration(self.scenario, self.result()?, deadline),
-            "timeline" => self.result().map(timeline::section),
+            "timeline" => {
+                let slider = delay::with_break_even(self.scenario, deadline);
+                self.result().map(|result| timeline::section(result).slider(slider))
+            }
             "demand" => self.with_circuits().map(circuits::demand),
             "nics" => self.with_circuits().map(|result| circuits::nics(self.scenario, result)),
             "layers" => self.result().map(circuits::layers),
@@ -189,6 +195,7 @@ impl Report for MoeReport<'_> {
         match name {
             "loads" => loads::of_layer(self.scenario, self.result, &self.fit, item as usize, deadline),
             "timeline" => timeline::of_layer(self.scenario, self.result()?, item),
+            "layers" => circuits::of_layer(self.result()?, item),
             _ => {
                 Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))
             }

@@ -3,7 +3,7 @@
 use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::plan::{CircuitAction, LayerPlan, MoeResult, RegionCircuit};
 use crate::scenario::MoeScenario;
-use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unit};
+use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 /// Maximum number of rows of a long table that an overview shows.
@@ -69,24 +69,31 @@ fn longest(result: &MoeResult) -> Option<&LayerPlan> {
     result.layers.iter().max_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
-/// Returns the section on bytes and circuits between the servers, in the layer whose all-to-all takes longest.
-pub(super) fn demand(result: &MoeResult) -> Section {
-    let Some(layer) = longest(result) else { return Section::empty("Demand and circuits") };
-    let n = layer.demand_bytes.len();
-    let inside = |at: usize| at / n == at % n;
-    let now = joined(layer, n);
-    // After the last layer, the next micro-batch starts with the first layer.
-    let at = result.layers.iter().position(|other| other.layer == layer.layer).unwrap_or(0);
-    let next = result.layers.get(at + 1).or(result.layers.first()).unwrap_or(layer);
-    let then = joined(next, n);
-    let change = |at: usize| i64::from(then[at]) - i64::from(now[at]);
-    let counted = |count: u32| if count == 1 { "circuit" } else { "circuits" };
-    let about: Vec<About> = layer
-        .demand_bytes
-        .iter()
-        .flatten()
-        .enumerate()
-        .map(|(at, bytes)| {
+/// Matrices of a layer by pair of servers: bytes with circuits, circuits, changes to the next layer, and circuits as
+/// lines.
+struct LayerMatrices {
+    demand: Matrix,
+    circuits: Matrix,
+    changes: Matrix,
+    drawn: Matrix,
+    pairs: Table,
+    /// The pair of servers with the most bytes: `server 0 sends server 2 0.52 GB over 2 circuits`.
+    most: Phrase,
+}
+
+impl LayerMatrices {
+    fn of(result: &MoeResult, layer: &LayerPlan) -> Self {
+        let n = layer.demand_bytes.len();
+        let inside = |at: usize| at / n == at % n;
+        let now = joined(layer, n);
+        // After the last layer, the next micro-batch starts with the first layer.
+        let at = result.layers.iter().position(|other| other.layer == layer.layer).unwrap_or(0);
+        let next = result.layers.get(at + 1).or(result.layers.first()).unwrap_or(layer);
+        let then = joined(next, n);
+        let change = |at: usize| i64::from(then[at]) - i64::from(now[at]);
+        let counted = |count: u32| if count == 1 { "circuit" } else { "circuits" };
+        let all_bytes = || layer.demand_bytes.iter().flatten().copied().enumerate();
+        let about = all_bytes().map(|(at, bytes)| {
             let (from, to) = (at / n, at % n);
             let phrase = Phrase::new().answer(format!("> server {from} to server {to}"));
             let size = format!("  {:.2} GB", bytes / 1e9);
@@ -101,58 +108,82 @@ pub(super) fn demand(result: &MoeResult) -> Section {
                     .muted(format!("; {words} in layer {}", next.layer))
             };
             About { item: Some(at as u32), sentence, details: Vec::new() }
-        })
-        .collect();
-    // One matrix shows both: the shade and the first number are the bytes, the second number is the number of circuits.
-    let bytes: Vec<Cell> = layer
-        .demand_bytes
-        .iter()
-        .flatten()
-        .enumerate()
-        .map(|(at, bytes)| {
-            let cell = Cell::new(*bytes);
+        });
+        let about: Vec<About> = about.collect();
+        // One matrix shows both: the shade and the first number are the bytes, the second number is the number of
+        // circuits.
+        let bytes = all_bytes().map(|(at, bytes)| {
+            let cell = Cell::new(bytes);
             if inside(at) { cell.tone(Tone::Muted) } else { cell.note(now[at].to_string()) }
-        })
-        .collect();
-    let cells =
-        now.iter().enumerate().map(|(at, count)| if inside(at) { Cell::none() } else { Cell::new(*count) });
-    let changes = (0..n * n).map(|at| {
-        let cell = Cell::new(change(at));
-        if inside(at) {
-            Cell::none()
-        } else if change(at) == 0 {
-            cell.tone(Tone::Muted)
-        } else {
-            cell
+        });
+        let counts = now.iter().enumerate();
+        let counts = counts.map(|(at, count)| if inside(at) { Cell::none() } else { Cell::new(*count) });
+        let changes = (0..n * n).map(|at| match change(at) {
+            _ if inside(at) => Cell::none(),
+            0 => Cell::new(0).tone(Tone::Muted),
+            some => Cell::new(some),
+        });
+        let line = |count: u32| if count == 0 { Cell::none().tone(Tone::Muted) } else { Cell::new(count) };
+        let drawn: Vec<Cell> = now.iter().copied().map(line).collect();
+        let matrix = |name, unit, cells, symmetric| Matrix {
+            name,
+            unit,
+            rows: names(n),
+            columns: names(n),
+            cells,
+            symmetric,
+            shaded: true,
+            about: about.clone(),
+            ..Matrix::default()
+        };
+        let between = all_bytes().filter(|(at, _)| !inside(*at));
+        let most = between.max_by(|a, b| a.1.total_cmp(&b.1)).map_or_else(Phrase::new, |(at, bytes)| {
+            Phrase::new()
+                .answer(format!("{:.2} GB", bytes / 1e9))
+                .muted(format!(" from server {} to {} over ", at / n, at % n))
+                .answer(now[at].to_string())
+                .muted(format!(" {}", counted(now[at])))
+        });
+        Self {
+            demand: matrix("bytes", Unit::GIGABYTES, bytes.collect(), false),
+            circuits: matrix("circuits", Unit::COUNT, counts.collect(), true),
+            changes: matrix("changes", Unit::COUNT.signed(), changes.collect(), true),
+            drawn: Matrix { places: circle(n), ..matrix("circuits", Unit::COUNT, drawn, true) },
+            pairs: pairs(layer, &now, n),
+            most,
         }
-    });
-    let changes: Vec<Cell> = changes.collect();
-    let line = |count: u32| if count == 0 { Cell::none().tone(Tone::Muted) } else { Cell::new(count) };
-    let drawn: Vec<Cell> = now.iter().copied().map(line).collect();
-    let signed = Unit::COUNT.signed();
-    let matrix = |name, unit, cells, symmetric| Matrix {
-        name,
-        unit,
-        rows: names(n),
-        columns: names(n),
-        cells,
-        symmetric,
-        shaded: true,
-        about: about.clone(),
-        ..Matrix::default()
-    };
+    }
+}
+
+/// Returns the section on bytes and circuits between the servers, in the layer whose all-to-all takes longest.
+pub(super) fn demand(result: &MoeResult) -> Section {
+    let Some(layer) = longest(result) else { return Section::empty("Demand and circuits") };
+    let of = LayerMatrices::of(result, layer);
     Section::empty("Demand and circuits")
         .legend("rows: senders, columns: receivers; GB, then number of circuits; brighter: more bytes")
         .context(format!("layer {}, whose all-to-all takes longest", layer.layer))
-        .block(
-            "demand",
-            "Bytes of the dispatch, then circuits",
-            matrix("bytes", Unit::GIGABYTES, bytes, false),
-        )
-        .block("circuits", "Circuits", matrix("circuits", Unit::COUNT, cells.collect(), true))
-        .on_screens("changes", "", matrix("changes", signed, changes, true))
-        .on_screens("drawn", "", Matrix { places: circle(n), ..matrix("circuits", Unit::COUNT, drawn, true) })
-        .on_screens("pairs", "Pairs by bytes", pairs(layer, &now, n))
+        .answer(of.most)
+        .block("demand", "Bytes of the dispatch, then circuits", of.demand)
+        .block("circuits", "Circuits", of.circuits)
+        .on_screens("changes", "", of.changes)
+        .on_screens("drawn", "", of.drawn)
+        .on_screens("pairs", "Pairs by bytes", of.pairs)
+}
+
+/// Returns the section on bytes and circuits between the servers in a layer.
+///
+/// # Errors
+/// No such layer.
+pub(super) fn of_layer(result: &MoeResult, number: u32) -> Result<Section, Unavailable> {
+    let layer = result.layers.iter().find(|layer| layer.layer == number).ok_or_else(|| {
+        Unavailable::absent(format!("there is no layer {number}"), "name a layer of the stage")
+    })?;
+    let of = LayerMatrices::of(result, layer);
+    Ok(Section::empty(format!("layer {number}"))
+        .context("GB from row to column, then number of circuits")
+        .answer(of.most)
+        .block("demand", "", of.demand)
+        .block("pairs", "Pairs by bytes", of.pairs))
 }
 
 /// Returns the positions of servers on a circle, as fractions of width and height.
@@ -240,7 +271,17 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         ]);
         row.item = Some(layer.layer);
     }
-    let section = Section::empty("Layers").subject(ANALYTIC_SHORT).block("", "", table).remark(ANALYTIC);
+    let slowest = longest(result);
+    let answer = slowest.map_or_else(Phrase::new, |layer| {
+        let time = format!("{:.3} ms", layer.all_to_all.all_to_all_ms);
+        Phrase::new().muted(format!("layer {} takes longest: ", layer.layer)).answer(time)
+    });
+    let section = Section::empty("Layers")
+        .subject(ANALYTIC_SHORT)
+        .answer(answer)
+        .usual(slowest.map(|layer| layer.layer))
+        .block("", "", table)
+        .remark(ANALYTIC);
     match circuits_by_layer(result) {
         Some(matrix) => section
             .on_screens("circuits", "", matrix)

@@ -139,9 +139,25 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
     ];
     let mut worth = Table::new(["network", "networks"], worth).bar(2);
+    let least_ms = bound(&networks).map(|line| line.value);
+    let excess = vec![
+        Column::words("fabric", "network"),
+        Column::numbers("above_ms", "above", MS),
+        Column::numbers("above", "above", Unit::PERCENT),
+    ];
+    let mut excess = Table::new(["network", "networks"], excess).bar(1);
     for network in &networks {
         let (name, result) = network;
         let (time, cost, tone) = (&result.iteration, &result.cost, tone(result));
+        if let Some(least_ms) = least_ms.filter(|_| time.fabric != FabricKind::Pooled) {
+            let above_ms = time.iteration_ms - least_ms;
+            let cells = vec![
+                Cell::new(*name).tone(tone),
+                Cell::new(above_ms).tone(tone),
+                Cell::new(above_ms / least_ms).tone(tone),
+            ];
+            excess.row(cells).sentence = sentence(name, result);
+        }
         let stalls = if time.stall_ms > 0.0 { Tone::Bad } else { Tone::Muted };
         let priced = [money(result, cost.cluster_usd), money(result, cost.performance_per_dollar)];
         if time.fabric != FabricKind::Pooled {
@@ -162,12 +178,21 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         table.push(row(network, cells));
     }
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
+    let best = networks.iter().find(|(_, result)| result.iteration.fabric != FabricKind::Pooled);
+    let answer = best.map_or_else(Phrase::new, |(name, result)| {
+        Phrase::new()
+            .muted(format!("{name}: "))
+            .answer(format!("{:.2} x", result.cost.performance_per_dollar))
+            .muted(" the iterations per dollar of a fat-tree")
+    });
     let section = Section::empty("Networks")
         .subject(ANALYTIC_SHORT)
-        .context("times per micro-batch; columns iteration and gradients: per iteration")
+        .answer(answer)
         .block("networks", "An iteration", table)
+        .on_screens("above", "Time above the bound for all networks", excess)
         .on_screens("worth", "Iterations per dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)
+        .remark("Times of a micro-batch; the columns iteration and gradients are times of an iteration.")
         .remark(note)
         .remark(
             "pooled is a bound for all networks with experts in blocks: it treats all NICs of a server as one, which also \

@@ -1,7 +1,7 @@
 //! Iteration time as a function of the delay of the switch and of the optical degree, and the delay up to which
 //! changing circuits shortens the iteration.
 
-use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION};
+use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, delay};
 use crate::plan::FabricKind;
 use crate::scenario::{DELAY_PROFILES, MoeScenario, NoPackets};
 use crate::schedule::assemble::fabric_ms;
@@ -9,6 +9,7 @@ use crate::schedule::break_even::DelayStudy;
 use crate::schedule::policies::SwitchPolicy;
 use crate::search::routes::Unreachable;
 use lightbay_core::clock::Deadline;
+use lightbay_core::quantity::percent;
 use lightbay_core::report::{
     Cell, Column, Curve, Curves, Facts, Mark, Phrase, Point, Section, Table, Tone, Unavailable, Unit,
 };
@@ -67,13 +68,22 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         facts.add("break_even_ms", "break-even reconfiguration delay", "never");
         facts.sentence("static circuits are as good as circuits that change");
     }
+    let mut summary = Phrase::new();
+    if let Some((at_once, still)) = study.time(SwitchPolicy::Exact, 0.0).zip(still) {
+        summary = summary
+            .muted("static circuits ")
+            .answer(format!("{:.6} s", still / 1e3))
+            .muted(", changes without delay ")
+            .answer(format!("{:.6} s", at_once / 1e3))
+            .muted(format!(": at most {} shorter", percent(1.0 - at_once / still)));
+    }
     let present = scenario.cluster.reconfiguration_delay_ms;
     let mut marks = vec![Mark { at: present, name: "now".to_owned() }];
     marks.extend(study.break_even_ms().map(|at| Mark { at, name: "break-even".to_owned() }));
     // A logarithmic axis starts above zero.
     marks.retain(|mark| mark.at > 0.0 && mark.at.is_finite());
     let answer = match study.break_even_ms() {
-        Some(delay) => Phrase::new().muted("pays up to ").answer(format!("{delay:.3} ms")),
+        Some(at) => Phrase::new().muted("pays up to ").answer(delay::words(at)),
         None => Phrase::new().muted("changing circuits never pays"),
     };
     // At long delays, policies that change circuits for every layer take far longer than all others, so they do not set
@@ -86,6 +96,7 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         range,
         marks,
         axis: "delay_ms",
+        axis_knob: "reconfiguration_delay_ms",
         axis_label: "delay",
         axis_unit: MS,
         axis_range: None,
@@ -95,9 +106,12 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         ..Curves::default()
     };
     Ok(Section::empty("Delays")
+        .slider(delay::slider(scenario, study.break_even_ms()))
         .subject(ANALYTIC_SHORT)
         .answer(answer)
+        .sentence(summary)
         .block("break_even", "Break-even", facts)
+        .only_written()
         .block("iteration", "Time of an iteration", curves)
         .remark(ANALYTIC))
 }
@@ -126,6 +140,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     ];
     let curves = Curves {
         axis: "optical_degree",
+        axis_knob: "optical_degree",
         axis_label: "optical NICs per server",
         axis_unit: Unit::COUNT,
         axis_range: None,
@@ -174,7 +189,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
     }
     Ok(Section::new("Rates", table)
         .subject(ANALYTIC_SHORT)
-        .context(format!("circuits change in {} ms", scenario.cluster.reconfiguration_delay_ms))
+        .context(format!("circuits change in {}", delay::words(scenario.cluster.reconfiguration_delay_ms)))
         .remark("Without a break-even delay, static circuits are as good as circuits that change.")
         .remark(ANALYTIC))
 }

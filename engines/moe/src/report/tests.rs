@@ -100,3 +100,57 @@ fn one_matrix_has_demand_and_circuits() {
         }
     }
 }
+
+/// The short lanes of a layer have its intervals in at most four lanes.
+#[test]
+fn a_small_timeline_has_every_interval_in_few_lanes() {
+    for delay_ms in [0.2, 25.0] {
+        let plan = solved(delay_ms);
+        let report = Moe::report(&plan.scenario, Some(&plan)).unwrap();
+        let item = table(&section(&plan, "timeline"), "layer").rows[0].item.unwrap();
+        let detail = report.detail("timeline", item, Deadline::NEVER).unwrap();
+        let of = spans(&detail);
+        let count =
+            |lanes: &[lightbay_core::report::Lane]| lanes.iter().map(|lane| lane.spans.len()).sum::<usize>();
+        assert_eq!(count(&of.short), count(&of.lanes));
+        assert!(of.short.len() <= 4 && of.short.len() < of.lanes.len());
+        for lane in &of.short {
+            assert!(
+                lane.spans.windows(2).all(|pair| pair[0].end_s <= pair[1].start_s + 1e-12),
+                "{}",
+                lane.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_slider_has_the_delay_and_its_break_even() {
+    let plan = solved(25.0);
+    for name in ["timeline", "delays"] {
+        let slider = section(&plan, name).slider.unwrap();
+        assert_eq!((slider.now.at, slider.now.name.as_str()), (25.0, "25 ms"));
+        let break_even = slider.turn.map(|(mark, _)| mark.at);
+        let Some(Body::Facts(facts)) =
+            section(&plan, "delays").blocks.first().map(|block| block.body.clone())
+        else {
+            panic!("no facts")
+        };
+        let fact = facts.facts.iter().find(|fact| fact.name == "break_even_ms").unwrap();
+        assert_eq!(break_even, fact.cell.value.as_f64(), "{name}");
+    }
+}
+
+#[test]
+fn every_layer_has_the_demand_and_the_circuits_of_its_servers() {
+    let plan = solved(25.0);
+    let report = Moe::report(&plan.scenario, Some(&plan)).unwrap();
+    let layers = section(&plan, "layers");
+    let Some(Body::Table(list)) = layers.blocks.first().map(|block| &block.body) else { panic!("no list") };
+    for row in &list.rows {
+        let detail = report.detail("layers", row.item.unwrap(), Deadline::NEVER).unwrap();
+        let Body::Matrix(matrix) = &detail.blocks[0].body else { panic!("no matrix") };
+        assert_eq!(matrix.rows.len(), plan.scenario.body.region.servers as usize);
+    }
+    assert!(report.detail("layers", 999, Deadline::NEVER).is_err());
+}

@@ -24,7 +24,13 @@ pub(super) fn iteration(
     result: &MoeResult,
     deadline: Deadline,
 ) -> Result<Section, Unavailable> {
-    let section = Section::new("Iteration", parts(result)).subject(ANALYTIC_SHORT).remark(ANALYTIC);
+    let iteration_s = format!("{:.3} s", result.iteration.iteration_ms / 1e3);
+    let waits = format!(" an iteration, {:.0} times as long as a micro-batch plus gradients", times(result));
+    let section = Section::new("Iteration", parts(result))
+        .on_screens("layers", "A micro-batch in the layers of the stage", layer_parts(result))
+        .answer(Phrase::new().answer(iteration_s).muted(waits))
+        .subject(ANALYTIC_SHORT)
+        .remark(ANALYTIC);
     Ok(match failures::cost(scenario, result.iteration.fabric, deadline)? {
         Some(facts) => section.block("failures", "Failed NICs", facts),
         None => section,
@@ -71,6 +77,38 @@ fn parts(result: &MoeResult) -> Facts {
     facts
 }
 
+/// Returns the table of the layers of the stage with the parts of their time, in order.
+fn layer_parts(result: &MoeResult) -> Table {
+    let columns = vec![
+        Column::counts("layer", "layer"),
+        Column::numbers("layer_ms", "both passes", MS),
+        Column::numbers("all_to_all_ms", "all-to-alls", MS),
+        Column::numbers("stall_ms", "stalls", MS),
+    ];
+    let mut table = Table::new(["layer", "layers"], columns).parts(&["compute", "all-to-all", "stall"]);
+    for layer in &result.layers {
+        let mut parts = vec![0.0; 3];
+        for event in &layer.timeline.events {
+            let Some(phase) = phase_of(&event.phase) else { continue };
+            let part = match (event.phase.starts_with(STALL), LayerPhase::EXCHANGES.contains(&phase)) {
+                (true, _) => 2,
+                (false, true) => 1,
+                (false, false) => 0,
+            };
+            parts[part] += event.end_ms - event.start_ms;
+        }
+        let stalls = if parts[2] > 0.0 { Tone::Bad } else { Tone::Muted };
+        let row = table.row(vec![
+            Cell::new(layer.layer),
+            Cell::new(length_ms(layer)).tone(Tone::Answer),
+            Cell::new(parts[1]),
+            Cell::new(parts[2]).tone(stalls),
+        ]);
+        row.parts = parts;
+    }
+    table
+}
+
 /// Returns the number of times that an iteration waits for a micro-batch: pipeline stages plus micro-batches, minus 1.
 pub(super) fn times(result: &MoeResult) -> f64 {
     let plan = &result.iteration;
@@ -85,6 +123,9 @@ pub(super) const ALL_TO_ALL: &str = "all-to-all";
 
 /// Name of the row of stalls.
 pub(super) const STALLS: &str = "stall";
+
+/// Names of the lanes of a micro-batch.
+const LANES: [&str; 4] = [COMPUTE, ALL_TO_ALL, STALLS, "change of circuits"];
 
 /// Returns the section on the timeline: layers, slowest first, each with its phases; one micro-batch; the iteration.
 pub(super) fn section(result: &MoeResult) -> Section {
@@ -194,6 +235,7 @@ pub(super) fn of_layer(
         Unavailable::absent(format!("layer {number} does not exist"), "name a layer of the stage")
     })?;
     let mut lanes: Vec<Lane> = Vec::new();
+    let mut short = ShortLanes::default();
     let mut end_ms = 0.0_f64;
     for event in &layer.timeline.events {
         let length = event.end_ms - event.start_ms;
@@ -212,9 +254,11 @@ pub(super) fn of_layer(
             );
             if hidden.end_s > hidden.start_s {
                 let words = format!("{:.3} hidden", change.delay_ms - change.stall_ms);
+                let hidden = Span { hidden: true, ..hidden };
+                short.add(3, &hidden);
                 lanes.push(Lane {
                     name: "  change".to_owned(),
-                    spans: vec![Span { hidden: true, ..hidden }],
+                    spans: vec![hidden],
                     words,
                     tone: Tone::Good,
                 });
@@ -228,15 +272,23 @@ pub(super) fn of_layer(
             (false, true) => (called(phase).to_owned(), Tone::Answer),
             (false, false) => (called(phase).to_owned(), Tone::Text),
         };
+        let of_phase = span(name.clone(), (event.start_ms, event.end_ms), tone, None);
+        short.add(if stalls { 2 } else { usize::from(tone == Tone::Answer) }, &of_phase);
         lanes.push(Lane {
-            spans: vec![span(name.clone(), (event.start_ms, event.end_ms), tone, None)],
+            spans: vec![of_phase],
             name,
             words: format!("{length:.3}"),
             tone: if stalls { Tone::Bad } else { Tone::Text },
         });
     }
-    let spans =
-        Spans { lanes, end_s: end_ms / 1e3, unit: Unit::MILLISECONDS, words: "ms", ..Spans::default() };
+    let spans = Spans {
+        lanes,
+        short: short.lanes(),
+        end_s: end_ms / 1e3,
+        unit: Unit::MILLISECONDS,
+        words: "ms",
+        ..Spans::default()
+    };
     let times = layer.all_to_all;
     let context = format!(
         "an exchange: circuits {:.3} ms, at the same time packet switches {:.3} ms",
@@ -248,6 +300,29 @@ pub(super) fn of_layer(
         .context(context)
         .answer(Phrase::new().answer(format!("{:.3} ms", length_ms(layer))))
         .remark(ANALYTIC))
+}
+
+/// Phases of a layer in four lanes, for screens without room for a lane for each phase.
+#[derive(Default)]
+struct ShortLanes {
+    spans: [Vec<Span>; 4],
+}
+
+impl ShortLanes {
+    fn add(&mut self, lane: usize, span: &Span) {
+        self.spans[lane].push(span.clone());
+    }
+
+    /// Returns the lanes that have intervals, each with the sum of their lengths.
+    fn lanes(self) -> Vec<Lane> {
+        let of = |(name, spans): (&str, Vec<Span>)| {
+            let sum_s: f64 = spans.iter().map(|span| span.end_s - span.start_s).sum();
+            let tone = if name == STALLS { Tone::Bad } else { Tone::Text };
+            Lane { name: name.to_owned(), words: format!("{:.3}", 1e3 * sum_s), spans, tone }
+        };
+        let filled = LANES.into_iter().zip(self.spans).filter(|(_, spans)| !spans.is_empty());
+        filled.map(of).collect()
+    }
 }
 
 /// Returns the display name of a phase.
@@ -281,8 +356,7 @@ fn span(name: String, (from_ms, to_ms): (f64, f64), tone: Tone, item: Option<u32
 /// Returns one micro-batch through the stage as intervals: all layers forward, then back. Changes have a separate row,
 /// below the phase that hides them.
 pub(super) fn spans(result: &MoeResult) -> Spans {
-    let names = [COMPUTE, ALL_TO_ALL, STALLS, "change of circuits"];
-    let mut lanes = names.map(|name| Lane { name: name.to_owned(), ..Lane::default() });
+    let mut lanes = LANES.map(|name| Lane { name: name.to_owned(), ..Lane::default() });
     let mut sums_ms = [0.0; 4];
     let mut now = 0.0;
     let forward = result.layers.iter().map(|layer| (layer, true));
