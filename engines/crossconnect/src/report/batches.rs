@@ -47,7 +47,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     let forced: u32 = facts.switches.iter().map(|switch| switch.forced).sum();
     let context = match forced {
         0 => String::new(),
-        _ => format!("{forced} of {} removals are at failed ports and are not counted as removed", {
+        _ => format!("{forced} of {} lost at failed ports, not counted", {
             facts.removed() + u64::from(forced)
         }),
     };
@@ -107,24 +107,33 @@ pub(super) fn detail(
         )
     })?;
     let (a, b) = words::sides(scenario.wiring);
-    let columns = vec![
+    let lost = caveat::dead_removals(scenario, changes);
+    let mut columns = vec![
         Column::words("action", ""),
         Column::words("ocs_id", ""),
         Column::words("from", ""),
         Column::words("to", ""),
     ];
+    if !lost.is_empty() {
+        columns.push(Column::words("lost", ""));
+    }
     let mut table = Table::new(["change", "changes"], columns);
     for (at, entry) in batch.changes.iter().filter_map(|at| Some((at, entry(changes, *at)?))) {
         let (sign, tone) =
             if entry.action == Action::Remove { ("−", Tone::Bad) } else { ("+", Tone::Good) };
         let end = |side, pod, index, on_switch| format!("{} ({on_switch})", words::port(side, pod, index));
-        let row = table.row(vec![
-            Cell::new(sign).tone(tone),
+        let is_lost = lost.contains(at);
+        let mut cells = vec![
+            Cell::new(if is_lost { "!" } else { sign }).tone(if is_lost { Tone::Warn } else { tone }),
             Cell::new(scenario.ocs_name(at.ocs_id)).tone(Tone::Muted),
             Cell::new(end(a, entry.pod_a, entry.port_a_index, entry.switch_port_a)),
             Cell::new(end(b, entry.pod_b, entry.port_b_index, entry.switch_port_b)),
-        ]);
-        row.sentence = words::entry(scenario, entry).into();
+        ];
+        if !lost.is_empty() {
+            let words = if is_lost { "lost: a port failed, nothing to send" } else { "" };
+            cells.push(Cell::new(words).tone(Tone::Warn));
+        }
+        table.row(cells).sentence = words::entry(scenario, entry).into();
     }
     let first = batch.changes.first().map_or(0, |at| at.ocs_id);
     let section = Section::new(format!("batch {number}"), table)

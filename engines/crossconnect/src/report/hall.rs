@@ -4,7 +4,8 @@ use crate::plan::CrossconnectResult;
 use crate::rollout::assemble::counting_bound;
 use crate::scenario::{CrossconnectScenario, Side};
 use lightbay_core::problem::{counted, printable};
-use lightbay_core::report::{Cell, Facts, Section, Unit};
+use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unit};
+use std::collections::BTreeMap;
 
 pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&CrossconnectResult>) -> Section {
     let mut facts = Facts::new();
@@ -84,7 +85,68 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         counted(u64::from(scenario.pods), "pod", "pods"),
         counted(u64::from(scenario.ocs_count), "switch", "switches")
     );
-    Section::new(title, facts)
+    let section = Section::new(title, facts);
+    if scenario.pods as usize > MOST_PODS {
+        return section;
+    }
+    section.on_screens("pods", "Circuits of each pod", pods(scenario)).legend(
+        "stays at most: circuits of the pod that the target keeps, pair by pair; the others have to change",
+    )
+}
+
+/// Maximum number of pods that a screen lists.
+const MOST_PODS: usize = 256;
+
+/// Returns the table of the pods with their ports, and their circuits before and after the change.
+fn pods(scenario: &CrossconnectScenario) -> Table {
+    let count = scenario.pods as usize;
+    let mut installed: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for (_, circuit) in scenario.installed_circuits() {
+        let (a, b) = (circuit.pod_a, circuit.pod_b);
+        *installed.entry((a.min(b), a.max(b))).or_default() += 1;
+    }
+    let wanted = scenario.wanted_pairs();
+    let mut stays = vec![0_u32; count];
+    let mut ends = [vec![0_u32; count], vec![0_u32; count]];
+    let add = |list: &mut Vec<u32>, (a, b): (u32, u32), circuits: u32| {
+        for pod in [a, b] {
+            if let Some(sum) = list.get_mut(pod as usize) {
+                *sum += circuits;
+            }
+        }
+    };
+    for (pair, circuits) in &wanted {
+        add(&mut ends[1], *pair, *circuits);
+        add(&mut stays, *pair, installed.get(pair).map_or(0, |there| *there.min(circuits)));
+    }
+    for (pair, circuits) in &installed {
+        add(&mut ends[0], *pair, *circuits);
+    }
+    let columns = vec![
+        Column::words("pod", "pod"),
+        Column::counts("ports", "ports").priority(1),
+        Column::counts("installed", "installed"),
+        Column::counts("wanted", "wanted"),
+        Column::counts("stays", "stays at most"),
+        Column::counts("moves", "moves at least"),
+    ];
+    let mut table = Table::new(["pod", "pods"], columns).parts(&["stays at most", "moves at least"]);
+    for pod in 0..count {
+        let all = |side| -> u32 {
+            (0..scenario.ocs_count as usize).map(|ocs| scenario.ports(side, pod, ocs)).sum()
+        };
+        let moves = ends[1][pod].saturating_sub(stays[pod]);
+        let row = table.row(vec![
+            Cell::new(scenario.pod_name(pod)),
+            Cell::new(all(Side::A) + all(Side::B)),
+            Cell::new(ends[0][pod]),
+            Cell::new(ends[1][pod]),
+            Cell::new(stays[pod]),
+            Cell::new(moves).tone(if moves > 0 { Tone::Answer } else { Tone::Muted }),
+        ]);
+        row.parts = vec![f64::from(stays[pod]), f64::from(moves)];
+    }
+    table
 }
 
 /// Returns the number of ports of a side, over all pods and switches.

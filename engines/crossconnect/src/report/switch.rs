@@ -81,9 +81,20 @@ fn usual(switch: &Switch, pods: usize) -> Option<u32> {
     switch.cells.iter().find(changes).or(switch.cells.first()).map(item)
 }
 
+/// Returns the circuits of a switch by pods of both sides, row by row.
+pub(super) fn signs(pods: usize, switch: &Switch) -> Vec<CellSign> {
+    let mut signs = vec![CellSign::None; pods * pods];
+    for cell in &switch.cells {
+        if let Some(place) = signs.get_mut(cell.a as usize * pods + cell.b as usize) {
+            *place = sign(cell);
+        }
+    }
+    signs
+}
+
 /// Returns the matrix of circuits by pods of both sides.
 fn pods(scenario: &CrossconnectScenario, pods: usize, switch: &Switch, entries: &[Entry], id: u32) -> Matrix {
-    let mut signs = vec![CellSign::None; pods * pods];
+    let signs = signs(pods, switch);
     let mut about = vec![About::default(); pods * pods];
     for pod in 0..pods as u32 {
         let own = switch.of_pod(pod);
@@ -94,8 +105,7 @@ fn pods(scenario: &CrossconnectScenario, pods: usize, switch: &Switch, entries: 
         let details = details(scenario, entries, id, pod);
         for cell in own {
             let at = cell.a as usize * pods + cell.b as usize;
-            if let (Some(place), Some(words)) = (signs.get_mut(at), about.get_mut(at)) {
-                *place = sign(cell);
+            if let Some(words) = about.get_mut(at) {
                 let (sentence, details) = (sentence.clone(), details.clone());
                 *words = About { item: Some(at as u32), sentence, details };
             }

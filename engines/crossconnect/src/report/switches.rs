@@ -1,11 +1,15 @@
 //! Changes of each switch.
 
-use super::{OVERVIEW, words};
+use super::{OVERVIEW, switch, words};
 use crate::plan::Changes;
 use crate::rollout::explained::{ChangeFacts, Switch};
 use crate::scenario::CrossconnectScenario;
-use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
+use lightbay_core::report::{Cell, Column, Panel, Phrase, Section, Table, Tone};
 use std::cmp::Reverse;
+
+/// Maximum numbers of pods and of switches for which switches are drawn as small pictures.
+const MOST_PODS: usize = 128;
+const MOST_PANELS: usize = 64;
 
 /// Returns the section on every switch; switches with most changes come first if not all fit an overview.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts: &ChangeFacts) -> Section {
@@ -47,11 +51,53 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
         let row = table.row(cells);
         (row.item, row.sentence) = (Some(id), sentence(&scenario.ocs_name(id), switch));
     }
+    let panels = panels(scenario, &table, changes, facts);
+    let legend = if panels.is_empty() {
+        Phrase::new()
+    } else {
+        Phrase::new()
+            .muted("● keep  ")
+            .good("+ add  ")
+            .bad("− remove")
+            .muted("   switches that change; rows: pods of side A, columns: pods of side B")
+    };
     let answer = Phrase::new()
         .answer(facts.touched().to_string())
         .muted(format!(" of {} change", facts.switches.len()));
     let usual = changes.ocs.get(facts.usual_switch()).map(|ocs| ocs.ocs_id);
-    Section::new("Switches", table).context(sums(facts)).answer(answer).usual(usual)
+    Section::new("Switches", table)
+        .context(sums(facts))
+        .answer(answer)
+        .legend(legend)
+        .usual(usual)
+        .panels(panels)
+}
+
+/// Returns a small picture for every switch that changes, in the order of the rows; none if there are too many cells.
+fn panels(
+    scenario: &CrossconnectScenario,
+    table: &Table,
+    changes: &Changes,
+    facts: &ChangeFacts,
+) -> Vec<Panel> {
+    if facts.pods > MOST_PODS {
+        return Vec::new();
+    }
+    let of = |id: u32| {
+        let at = changes.ocs.iter().position(|ocs| ocs.ocs_id == id)?;
+        let switch =
+            facts.switches.get(at).filter(|switch| switch.add + switch.remove + switch.forced > 0)?;
+        let title = Phrase::new()
+            .text(scenario.ocs_name(id))
+            .good(format!(" +{}", switch.add))
+            .bad(format!(" −{}", switch.remove));
+        let title = match switch.forced {
+            0 => title,
+            lost => title.with(format!(" !{lost}"), Tone::Warn),
+        };
+        Some(Panel { item: id, title, columns: facts.pods, signs: switch::signs(facts.pods, switch) })
+    };
+    table.rows.iter().filter_map(|row| of(row.item?)).take(MOST_PANELS).collect()
 }
 
 /// Returns a table cell with a count, in the colour `tone`; a 0 is muted.

@@ -205,7 +205,7 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
 }
 
 /// Returns the removals of circuits that end at failed ports.
-pub(super) fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
+pub fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
     let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
     // A removal is dead if one of the ports of its circuit has failed.
     let dead = |(at, entry): &(EntryRef, &Entry)| {
