@@ -72,8 +72,19 @@ pub struct PaneDrawn {
     pub details: Vec<String>,
     /// Rules for editing cells of this pane; `None` if the cells cannot be edited.
     pub edit: Option<Arc<CellEditing>>,
+    /// Settings that change the selected item; `None` if the pane offers none.
+    pub setting: Option<ItemSetting>,
     /// Format of the files that the pane shows, if it shows files.
     pub format: Option<&'static str>,
+}
+
+/// Settings that change an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemSetting {
+    /// The settings as a user types them: `output_buffer_bytes=1000000`.
+    pub text: String,
+    /// `true` if the settings are complete; otherwise the user edits them first.
+    pub is_complete: bool,
 }
 
 impl PaneDrawn {
@@ -94,6 +105,7 @@ impl PaneDrawn {
             sentence: String::new(),
             details: Vec::new(),
             edit: None,
+            setting: None,
             format: None,
         }
     }

@@ -56,7 +56,7 @@ pub fn editable(app: &App) -> Possible {
         PaneId::Params => open(app),
         _ if crate::app::update::has_sweeps(app) => Possible::Yes,
         pane => Possible::if_so(
-            app.editing_of(pane).is_some(),
+            app.editing_of(pane).is_some() || app.setting_of(pane).is_some(),
             "nothing in this pane can be edited; {go_to_parameters} goes to the parameters, where {edit} changes one",
         ),
     }

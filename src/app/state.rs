@@ -1,7 +1,7 @@
 //! All state of the workbench, with the queries for drawing and updating. Changed only by `update`.
 
 use crate::app::action::{Heard, Motion, SessionView};
-use crate::app::drawn::{CellEditing, Drawn, Item, PaneDrawn};
+use crate::app::drawn::{CellEditing, Drawn, Item, ItemSetting, PaneDrawn};
 use crate::app::key::Key;
 use crate::app::keymap::Keymap;
 use crate::app::layer::{CellEdit, Layer};
@@ -507,6 +507,11 @@ impl App {
     /// Returns the rules for editing cells of a pane, if the cells can be edited.
     pub fn editing_of(&self, pane: PaneId) -> Option<&Arc<CellEditing>> {
         self.drawn_pane(pane)?.edit.as_ref()
+    }
+
+    /// Returns the settings that change the selected item of a pane; `None` if the pane offers none.
+    pub fn setting_of(&self, pane: PaneId) -> Option<&ItemSetting> {
+        self.drawn_pane(pane)?.setting.as_ref()
     }
 
     /// Returns the seconds on a run's clock now.

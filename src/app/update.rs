@@ -93,7 +93,7 @@ impl App {
             Command::ToggleAuto => self.toggle_auto(),
             Command::Set(text) => self.set(&text, effects),
             Command::ChooseMethod(name) => self.choose_method(&name, effects),
-            Command::Edit => self.edit(),
+            Command::Edit => self.edit(effects),
             Command::Undo => self.undo(effects),
             Command::Redo => self.redo(effects),
             Command::Mark => self.mark(effects),

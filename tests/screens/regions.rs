@@ -51,7 +51,7 @@ fn the_brackets_go_through_the_layers_and_the_view_through_the_levels() {
     assert!(micro_batch.contains("change of circuits"), "{micro_batch}");
     bench.keys("v");
     let iteration = bench.screen("region-iteration", 120, 40);
-    assert!(iteration.contains("gradients") && iteration.contains("it lasts 9 times"), "{iteration}");
+    assert!(iteration.contains("gradients") && iteration.contains("lasts 9 times"), "{iteration}");
 }
 
 #[test]

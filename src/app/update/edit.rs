@@ -1,6 +1,6 @@
 //! Changing knobs, and editing entries of the displayed plan.
 
-use crate::app::drawn::EditTarget;
+use crate::app::drawn::{EditTarget, ItemSetting};
 use crate::app::effect::{Effect, Effects, Evaluation};
 use crate::app::layer::{CellEdit, KnobEdit, Layer, TextField};
 use crate::app::pane::{ItemId, PaneId};
@@ -234,8 +234,8 @@ impl App {
         }
     }
 
-    /// Edits the selected item: a knob of the form, or an entry of the displayed plan.
-    pub(super) fn edit(&mut self) {
+    /// Edits the selected item: a knob of the form, an entry of the displayed plan, or a knob that the item stands for.
+    pub(super) fn edit(&mut self, effects: &mut Effects) {
         match self.focus.pane {
             PaneId::Kind(_) if super::has_sweeps(self) => self.suggest_sweep(),
             PaneId::Params => {
@@ -246,11 +246,23 @@ impl App {
                 }
             }
             pane if self.editing_of(pane).is_some() => self.edit_cell(pane),
+            pane if self.setting_of(pane).is_some() => self.take_setting(pane, effects),
             _ => {
                 self.focus(PaneId::Params);
                 self.say(Severity::Info, "parameters: {edit} edits the selected one");
             }
         }
+    }
+
+    /// Makes the settings of the selected item and schedules a solve; settings that the user edits first are shown in
+    /// the palette.
+    fn take_setting(&mut self, pane: PaneId, effects: &mut Effects) {
+        let Some(ItemSetting { text, is_complete }) = self.setting_of(pane).cloned() else { return };
+        if !is_complete {
+            return self.show_palette(&format!("set {text}"));
+        }
+        self.set(&text, effects);
+        self.auto_at = Some(self.now + AUTO_DELAY);
     }
 
     /// Opens the field for the value of a knob.

@@ -258,7 +258,7 @@ impl App {
     pub(super) fn inspect(&mut self, effects: &mut Effects) {
         match self.focus.pane {
             PaneId::Start => self.open_start_item(effects),
-            PaneId::Params => self.edit(),
+            PaneId::Params => self.edit(effects),
             PaneId::Plans => {
                 let Some(entry) = self.meant_plan() else { return };
                 let (title, lines) = (format!("Plan {}", entry.number), self.plan_details(entry));

@@ -13,6 +13,7 @@
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
 //! | [`graph`] | a matrix drawn as a network |
+//! | [`panels`] | small pictures of several items next to the list |
 //! | [`spans`] | intervals of time by lane |
 //! | [`pane`] | one section as a pane, computed on a helper thread |
 //! | [`panes`] | the sections of a kind as panes |
@@ -24,6 +25,7 @@ mod graph;
 mod list;
 mod matrix;
 pub mod pane;
+mod panels;
 pub mod panes;
 mod row_pictures;
 mod spans;
@@ -33,19 +35,24 @@ mod tests;
 use super::rows::{self, ends, from};
 use super::{PaneInput, Title, below, body, frame, labels, plain};
 use crate::app::action::Command;
-use crate::app::drawn::{Drawn, PaneDrawn};
+use crate::app::drawn::{Drawn, ItemSetting, PaneDrawn};
 use crate::app::pane::ItemId;
 pub use content::SectionContent;
-use lightbay_core::report::{Body, Phrase, Section, Tone as Meaning, text};
-use lightbay_widgets::{Hits, PaneState as Shown, Piece, Sentence, Tone, pieces_width};
+use lightbay_core::report::{Body, Phrase, Section, SliderPlace, Tone as Meaning, text};
+use lightbay_widgets::{Hits, PaneState as Shown, Piece, Sentence, Slider, Tone, pieces_width};
 use list::ListBlock;
 pub use list::Selection;
+use panels::Panels;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
 use std::sync::Arc;
 
 /// Minimum height at which the sentence about the selected item has a row of its own.
 const SENTENCE: u16 = 7;
+
+/// Minimum height of the body of a section at which its slider is drawn above it.
+const SLIDER: u16 = 6;
 
 /// Minimum height at which the sentence about the whole section has a row of its own.
 const SUMMARY: u16 = 5;
@@ -110,6 +117,7 @@ pub struct SectionView {
     content: SectionContent,
     /// Details of the chosen item, as a section.
     detail: SectionContent,
+    panels: Panels,
 }
 
 /// Parts of a pane: the section, and the details of its chosen item.
@@ -196,7 +204,16 @@ impl SectionView {
             None if !selection.follow && !section.sentence.is_empty() => pieces(&section.sentence),
             None => self.sentence(section, chosen),
         };
-        let legend = pieces(&section.legend);
+        let sentence = match chosen.filter(|_| input.focused).and_then(|id| self.knob(section, id)) {
+            Some(knob) if !sentence.is_empty() => {
+                let key = input.app.keymap.hint("edit");
+                [sentence, vec![Piece::muted(format!("  {key} sets {knob}"))]].concat()
+            }
+            _ => sentence,
+        };
+        // The legend of small pictures is shown only with them.
+        let has_legend = section.panels.is_empty() || area.height >= LARGE;
+        let legend = if has_legend { pieces(&section.legend) } else { Vec::new() };
         let theme = &input.app.look.theme;
         // A large pane breaks long sentences, other panes cut them.
         let most = if area.height >= LARGE { 3 } else { 1 };
@@ -208,36 +225,58 @@ impl SectionView {
         if inner.is_empty() {
             return;
         }
+        let inner = match section.slider.as_ref().filter(|_| inner.height >= SLIDER) {
+            Some(place) => {
+                slider(input, place, Rect { height: 1, ..inner }, buf);
+                rows::from(inner, 1)
+            }
+            None => inner,
+        };
         let has_details = has_details(input);
         if let Some(detail) = detail {
             self.detail.fill(detail, input.info.modes, input.mode());
         }
+        self.panels.fill(prepared);
+        let with_panels = (area.height >= LARGE && !self.panels.is_empty())
+            .then(|| self.panels.draw(input, (&mut self.content, selection), inner, buf, out))
+            .flatten();
         let place = if has_details && (detail.is_some() || chosen.is_some()) {
             self.divide(inner)
         } else {
             Division { section: inner, detail: Rect::ZERO }
         };
-        if let Some((offset, page)) = self.content.draw(input, selection, place.section, buf, out) {
+        let page = with_panels.or_else(|| self.content.draw(input, selection, place.section, buf, out));
+        if let Some((offset, page)) = page {
             (drawn.offset, drawn.page) = (offset, page);
         }
         drawn.column = self.content.column().unwrap_or(drawn.column);
-        if let Some(detail) = detail.filter(|_| !place.detail.is_empty()) {
+        if let Some(detail) = detail.filter(|_| with_panels.is_none() && !place.detail.is_empty()) {
             self.draw_detail(input, &detail.section, place.detail, buf);
         }
         drawn.items = Arc::clone(self.content.items());
         drawn.labels =
             labels(input, self.content.items(), |id| Some(self.content.sentence(section, id)?.to_string()));
         drawn.chosen = chosen.filter(|_| pointed.is_some() || input.state.selected != chosen);
-        let steps = has_details || self.content.has_spans() || self.content.is_stepped_curve();
-        if let Some(item) = chosen.filter(|_| steps) {
+        // The bracket keys go along the axis of a picture, otherwise from item to item.
+        if let Some(item) = chosen {
             drawn.steps = drawn.items.len() as u32;
             drawn.steps_through = Some((input.pane, item));
-            drawn.along_axis = !has_details;
+            let has_axis = self.content.has_spans() || self.content.is_stepped_curve();
+            drawn.along_axis = has_axis && !has_details;
         }
+        let typed = chosen.and_then(|id| section.edits.get(&id));
+        drawn.setting = match typed {
+            Some(text) => Some(ItemSetting { text: text.clone(), is_complete: false }),
+            None => chosen
+                .and_then(|id| self.content.setting(id))
+                .map(|text| ItemSetting { text, is_complete: true }),
+        };
         let under = Rect { height: sentence_row, ..below(whole) };
         if sentence_row > 0 {
             // Hidden rows are always indicated; `i` shows the full sentence about the item.
-            let in_sight: Vec<Piece> = self.content.in_sight().map(Piece::muted).into_iter().collect();
+            let pictures = with_panels.and_then(|_| self.panels.in_sight());
+            let in_sight = pictures.or_else(|| self.content.in_sight());
+            let in_sight: Vec<Piece> = in_sight.map(Piece::muted).into_iter().collect();
             let wide = [&sentence, &in_sight].map(|words| pieces_width(words, theme.glyphs));
             let fits = wide[0] + 2 + wide[1] <= under.width || wide[1] * 2 <= under.width;
             if sentence_row > 1 {
@@ -254,6 +293,12 @@ impl SectionView {
         }
     }
 
+    /// Returns the name of the parameter that an item sets.
+    fn knob(&self, section: &Section, id: ItemId) -> Option<String> {
+        let text = section.edits.get(&id).cloned().or_else(|| self.content.setting(id))?;
+        text.split_once('=').map(|(knob, _)| knob.to_owned())
+    }
+
     /// Divides the body into room for the section and for the details of the chosen item: next to the section, else
     /// below it, else none.
     fn divide(&self, inner: Rect) -> Division {
@@ -267,10 +312,13 @@ impl SectionView {
             return Division { section: inner, detail: Rect::ZERO };
         }
         // A picture of the item gets its rows first, below its heading; the list keeps the rest, which may be none.
+        let least = self.detail.least_pictured().saturating_add(1);
         let height = match self.detail.pictured().saturating_add(1) {
             1 => (inner.height / 2).max(5),
             rows if rows + 2 < inner.height => inner.height - rows - 1,
-            rows if rows <= inner.height => 0,
+            rows if rows <= inner.height && least == rows => 0,
+            _ if least + 2 < inner.height => inner.height - least - 1,
+            _ if least <= inner.height => 0,
             _ => 3,
         };
         let height = self.content.rows().min(height);
@@ -378,6 +426,23 @@ fn lines_of(section: &Section) -> Vec<String> {
     let mut lines = text::lines(&told);
     lines.extend(sentences);
     lines
+}
+
+/// Draws the slider of a section.
+fn slider(input: &PaneInput<'_>, place: &SliderPlace, area: Rect, buf: &mut Buffer) {
+    let ticks: Vec<(f64, &str)> = place.ticks.iter().map(|tick| (tick.at, tick.name.as_str())).collect();
+    let turn = place.turn.as_ref().map(|(turn, _)| (turn.at, turn.name.as_str()));
+    let theme = &input.app.look.theme;
+    let [down, up] = ["narrower", "wider"].map(|action| input.app.keymap.hint(action));
+    let mut words = format!("{down} {up} move it");
+    if let Some((_, what)) = &place.turn {
+        words = format!("{} {what}  {words}", theme.glyphs.up);
+    }
+    Slider::new(theme, place.label, place.ends, (place.now.at, &place.now.name))
+        .ticks(&ticks)
+        .turn(turn)
+        .words(&words)
+        .render(area, buf);
 }
 
 /// Converts a phrase of a report to pieces of text with tones, for drawing.

@@ -7,19 +7,19 @@ use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
-use crate::view::present::rows::{beside, ends, in_sight, line, row};
+use crate::view::present::rows::{beside, ends, from, in_sight, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, other_plan, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::crossconnect::report::words::circuits;
 use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Degree};
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 use lightbay_widgets::{
-    Column, PaneState as Shown, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Table,
+    Column, PaneState as Shown, Piece, Sign, SignCell, SignFlag, SignMap, SignRows, Signs, SignsState, Table,
     TableRow, TableState, Theme, Tone, number,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::StatefulWidget;
+use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
 /// Maximum number of pods for editing targets cell by cell.
@@ -352,6 +352,11 @@ impl LogicalPane {
         } else {
             &[2]
         };
+        let area = if shown.len() == 1 && (widths[2] > area.width || facts.pods >= usize::from(area.height)) {
+            self.draw_map(input, facts.pods, area, buf)
+        } else {
+            area
+        };
         // The names get a row if all pods still fit below it, or if the pods do not fit even without it.
         let all = facts.pods as u16 + 1;
         let names = u16::from(area.height > all || area.height < all && area.height >= 14);
@@ -380,6 +385,26 @@ impl LogicalPane {
             let between = state.hits.iter().filter(|hit| hit.id != hit.part);
             out.hits.extend(between.map(|hit| input.hit(hit.rect, hit.id * pods + hit.part, Command::Edit)));
         }
+    }
+
+    /// Draws the difference of all pairs as a small picture at the right, if the picture fits next to a part of the
+    /// matrix; returns the rest of the area.
+    fn draw_map(&self, input: &PaneInput<'_>, pods: usize, area: Rect, buf: &mut Buffer) -> Rect {
+        /// Minimum number of columns of the matrix next to the picture.
+        const LEAST: u16 = 40;
+        const GAP: u16 = 3;
+        let theme = &input.app.look.theme;
+        let map = SignMap::new(theme, &self.sides[2], pods.min(usize::from(u16::MAX)) as u16);
+        let (width, height) = map.size();
+        if u32::from(width) + u32::from(GAP + LEAST) > u32::from(area.width) || height >= area.height {
+            return area;
+        }
+        let (matrix, place) = beside(area, area.width - width - GAP, GAP);
+        let more = Piece::new(format!("{} more", theme.glyphs.square), Tone::Good);
+        let fewer = Piece::new(format!("  {} fewer", theme.glyphs.square), Tone::Bad);
+        line(theme, &[Piece::muted("all pairs: "), more, fewer], row(place, 0), buf);
+        map.render(from(place, 1), buf);
+        matrix
     }
 
     /// Draws a list of the pairs with the largest changes, if a matrix does not fit.

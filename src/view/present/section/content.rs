@@ -155,12 +155,21 @@ impl SectionContent {
 
     /// Returns the number of rows that the whole content can use.
     pub fn rows(&self) -> u16 {
-        (self.list.rows() as u16).saturating_add(self.pictured())
+        let gap = u16::from(!self.list.is_empty() && self.picture.is_some());
+        (self.list.rows() as u16).saturating_add(self.pictured()).saturating_add(gap)
     }
 
     /// Returns the number of rows that the picture can use; 0 without a picture.
     pub fn pictured(&self) -> u16 {
         self.picture.as_ref().map_or(0, Picture::rows)
+    }
+
+    /// Returns the minimum number of rows in which the whole picture is drawn; 0 without a picture.
+    pub fn least_pictured(&self) -> u16 {
+        match &self.picture {
+            Some(Picture::Spans(spans)) => spans.least_rows(),
+            _ => self.pictured(),
+        }
     }
 
     /// Divides an area into room for the picture and room for the lists above or below it. If there is not enough room
@@ -299,6 +308,14 @@ impl SectionContent {
         }
         if !split.list.is_empty() && !list::flow(&self.list, &still, split.list, buf) {
             self.list.draw(&still, Selection::default(), split.list, buf, &mut nobody);
+        }
+    }
+
+    /// Returns the setting of the parameter that the axis of the curves shows, at an item.
+    pub fn setting(&self, id: ItemId) -> Option<String> {
+        match &self.picture {
+            Some(Picture::Curves(curves)) => curves.setting(id),
+            _ => None,
         }
     }
 

@@ -24,7 +24,7 @@ const STOPS: usize = 64;
 pub struct CurvesView {
     block: usize,
     curves: Curves,
-    /// Positions at which the cursor stops, in the unit of the data; empty if there are too many.
+    /// Positions at which the cursor stops, in the unit of the data.
     stops: Vec<f64>,
     charts: Vec<UnitChart>,
     marks: Vec<Event>,
@@ -104,7 +104,13 @@ impl CurvesView {
         let mut stops: Vec<f64> = points.collect();
         stops.sort_by(f64::total_cmp);
         stops.dedup();
-        stops.truncate(if stops.len() > STOPS { 0 } else { STOPS });
+        // Of more positions, evenly distributed ones.
+        let every = stops.len().div_ceil(STOPS).max(1);
+        let mut number = 0;
+        stops.retain(|_| {
+            number += 1;
+            (number - 1) % every == 0
+        });
         Self {
             block,
             stops,
@@ -131,6 +137,12 @@ impl CurvesView {
     /// Returns the position of an item.
     fn stop(&self, id: ItemId) -> Option<f64> {
         self.stops.get(id.checked_sub(item_id(self.block, 0))? as usize).copied()
+    }
+
+    /// Returns the setting of the parameter that the axis shows, at an item; `None` if the axis shows no parameter.
+    pub fn setting(&self, id: ItemId) -> Option<String> {
+        let knob = Some(self.curves.axis_knob).filter(|knob| !knob.is_empty())?;
+        Some(format!("{knob}={}", self.stop(id)?))
     }
 
     /// Returns the values of the curves at an item: `> buffer 1 MB  trees 24.1 GB/s  ring 13.9 GB/s`.

@@ -3,14 +3,18 @@
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{ends, line, row};
 use lightbay_core::report::text::number;
-use lightbay_core::report::{LoadAxis, LoadSpan, Unit};
-use lightbay_widgets::{Meter, Part, Piece, Strip, Tone};
+use lightbay_core::report::{Column, LoadAxis, LoadSpan, Unit};
+use lightbay_widgets::number::grouped;
+use lightbay_widgets::{Meter, Part, Piece, Strip, Tone, pieces_width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
 /// Minimum number of columns of a picture; with fewer, only the rows are drawn.
 const LEAST: u16 = 8;
+
+/// Fraction of the longest bar from which on all bars count as hardly different.
+const NEAR: f64 = 0.9;
 
 /// Number of columns of a picture of loads; columns of the table may be omitted to make room for it.
 const LOADS: u16 = 24;
@@ -55,6 +59,10 @@ pub enum PictureScale {
         over_sentence: bool,
         /// Reference value of the bars, with its name.
         limit: Option<(f64, String)>,
+        /// Name of the scale with its lower end, and its upper end; empty for none.
+        ends: [String; 2],
+        /// `true` if the scale does not begin at 0, because the bars hardly differ.
+        is_broken: bool,
     },
     Loads(LoadAxis),
     /// Bars of parts with these names; the longest bar sets the scale.
@@ -67,9 +75,33 @@ pub enum PictureScale {
 }
 
 impl PictureScale {
-    /// Makes the scale of bars after the columns of a table.
-    pub fn bars<'a>(pictures: impl Iterator<Item = &'a RowPicture>, limit: Option<(f64, String)>) -> Self {
-        Self::scale(pictures, false, limit)
+    /// Makes the scale of bars of a column after the columns of a table. If the bars hardly differ, the scale begins
+    /// below the shortest bar.
+    pub fn bars<'a>(
+        pictures: impl Iterator<Item = &'a RowPicture> + Clone,
+        limit: Option<(f64, String)>,
+        column: &Column,
+    ) -> Self {
+        let to = |picture: &RowPicture| match picture {
+            RowPicture::Bar { from: 0.0, to, .. } => Some(*to),
+            _ => None,
+        };
+        let values = || pictures.clone().filter_map(to).chain(limit.as_ref().map(|limit| limit.0));
+        let least = values().fold(f64::INFINITY, f64::min);
+        let is_whole = pictures.clone().all(|picture| to(picture).is_some());
+        let mut scale = Self::scale(pictures.clone(), false, limit.clone());
+        if let Self::Bars { low, high, ends, is_broken, .. } = &mut scale {
+            if is_whole && least > NEAR * *high && least < *high {
+                (*low, *is_broken) = (least - (*high - least) / 2.0, true);
+            }
+            let name = if column.label.is_empty() { String::new() } else { format!("{} ", column.label) };
+            let value = |value: f64| match value {
+                0.0 => "0".to_owned(),
+                value => grouped(&number(value, column.unit)),
+            };
+            *ends = [format!("{name}{}", value(*low)), format!("{} {}", value(*high), column.unit.symbol)];
+        }
+        scale
     }
 
     /// Makes the scale of bars that replace the sentences next to the rows of a block of facts.
@@ -114,7 +146,7 @@ impl PictureScale {
         // Only bars that replace the sentences of facts show negative values, because a part of a sum may be negative.
         let low = if over_sentence { low } else { 0.0 };
         if high > low && (high - low).is_finite() {
-            Self::Bars { low, high, over_sentence, limit }
+            Self::Bars { low, high, over_sentence, limit, ends: Default::default(), is_broken: false }
         } else {
             Self::Nothing
         }
@@ -156,12 +188,13 @@ impl PictureScale {
         let rows = (u16::from(heads)..area.height).map(|at| row(area, at));
         match self {
             Self::Nothing => {}
-            Self::Bars { low, high, limit, .. } => {
+            Self::Bars { low, high, limit, ends: names, is_broken, .. } => {
                 let limit_at = limit.as_ref().map(|limit| limit.0 - low);
                 for (place, picture) in rows.zip(pictures) {
                     let bar = match picture {
                         RowPicture::Bar { from, to, tone } if *to >= *low && from != to => {
-                            Some((from.min(*to) - low, Part::new((to - from).abs(), *tone, '#')))
+                            let (from, to) = (from.min(*to).max(*low), from.max(*to));
+                            Some((from - low, Part::new(to - from, *tone, '#')))
                         }
                         _ => None,
                     };
@@ -169,6 +202,18 @@ impl PictureScale {
                     let part: Vec<Part> = bar.into_iter().map(|bar| bar.1).collect();
                     let meter = Meter::new(theme, &part, high - low).start(start).spaced(true);
                     (&meter.limit(limit_at)).render(place, buf);
+                    if *is_broken {
+                        let sign = Piece::muted(theme.glyphs.fold);
+                        line(theme, &[sign], Rect { width: 1.min(place.width), ..place }, buf);
+                    }
+                }
+                if heads && limit.is_none() {
+                    // Without room for both ends, the upper end says more.
+                    let [low, high] = names.each_ref().map(|name| [Piece::muted(name.trim_end().to_owned())]);
+                    let [short, long] = [&low, &high].map(|pieces| pieces_width(pieces, theme.glyphs));
+                    let left: &[Piece] = if short + 2 + long <= area.width { &low } else { &[] };
+                    let right: &[Piece] = if long <= area.width { &high } else { &[] };
+                    ends(theme, left, right, row(area, 0), buf);
                 }
                 if let Some((_, name)) = limit.as_ref().filter(|_| heads) {
                     // The name is above the mark, as far as it fits between the ends of the axis.
@@ -276,7 +321,26 @@ mod tests {
             PictureScale::over_sentence(parts.iter()),
             PictureScale::Bars { low, high, .. } if low == 0.0 && high == 3.0
         ));
-        assert!(!PictureScale::bars([bar(0.0, 0.0)].iter(), None).is_some());
-        assert!(!PictureScale::bars([bar(0.0, -1.0)].iter(), None).is_some(), "nothing above zero");
+        let column = Column::counts("sends", "sends");
+        let bars = |bars: &[RowPicture]| PictureScale::bars(bars.iter(), None, &column);
+        assert!(!bars(&[bar(0.0, 0.0)]).is_some());
+        assert!(!bars(&[bar(0.0, -1.0)]).is_some(), "nothing above zero");
+    }
+
+    #[test]
+    fn a_scale_begins_at_zero_unless_the_bars_hardly_differ() {
+        let bar = |to: f64| RowPicture::Bar { from: 0.0, to, tone: Tone::Text };
+        let column = Column::counts("sends", "sends");
+        let ends = |values: &[f64]| {
+            let bars: Vec<RowPicture> = values.iter().map(|to| bar(*to)).collect();
+            match PictureScale::bars(bars.iter(), None, &column) {
+                PictureScale::Bars { low, high, ends, is_broken, .. } => (low, high, ends, is_broken),
+                _ => panic!("no bars"),
+            }
+        };
+        let usual = ["sends 0".to_owned(), "100 ".to_owned()];
+        assert_eq!(ends(&[50.0, 100.0]), (0.0, 100.0, usual.clone(), false));
+        assert_eq!(ends(&[96.0, 100.0]), (94.0, 100.0, ["sends 94".to_owned(), "100 ".to_owned()], true));
+        assert_eq!(ends(&[100.0, 100.0]), (0.0, 100.0, usual, false), "equal bars are whole");
     }
 }

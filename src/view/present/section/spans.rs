@@ -5,7 +5,7 @@ use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Phrase, Span, Spans, Tone as Meaning, Unit};
+use lightbay_core::report::{Lane, Phrase, Span, Spans, Tone as Meaning, Unit};
 use lightbay_widgets::{SpanBar, SpanLane, SpanLanes, SpanLanesState, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,12 +19,16 @@ const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 #[derive(Debug)]
 pub struct SpansView {
     lanes: Vec<SpanLane>,
+    /// The same intervals in fewer lanes, for areas without room for all lanes; may be empty.
+    short: Vec<SpanLane>,
     /// Items by lane and start, each with the sentence that the kind gives for it.
     spans: Vec<(Item, Phrase)>,
     /// The axis, s.
     axis_s: (f64, f64),
     unit: Unit,
     words: &'static str,
+    /// Number of lanes of the last draw, including those out of sight.
+    shown: usize,
     state: SpanLanesState,
 }
 
@@ -32,47 +36,22 @@ impl SpansView {
     /// Prepares the spans of a block, given by its index. Overlapping spans of a lane get separate rows.
     pub fn new(block: usize, spans: &Spans) -> Self {
         let unit = if spans.unit.symbol.is_empty() { Unit::SECONDS } else { spans.unit };
-        let (mut lanes, mut items): (Vec<SpanLane>, Vec<(Item, Phrase)>) = (Vec::new(), Vec::new());
-        let mut count = 0;
-        let mut known: BTreeSet<ItemId> = BTreeSet::new();
-        for of in &spans.lanes {
-            let first = lanes.len();
-            lanes.push(SpanLane {
-                name: of.name.clone().into(),
-                tone: if of.tone == Meaning::Text { Tone::Muted } else { tone(of.tone) },
-                words: of.words.clone().into(),
-                bars: Vec::new(),
-            });
-            for span in &of.spans {
-                let is_free = |lane: &SpanLane| {
-                    lane.bars.last().is_none_or(|last| last.to <= span.start_s * unit.scale)
-                };
-                let row = lanes[first..].iter().position(is_free).unwrap_or(lanes.len() - first) + first;
-                if row == lanes.len() {
-                    lanes.push(SpanLane { tone: lanes[first].tone, ..SpanLane::default() });
-                }
-                // Intervals of one item have different ids: the first one has the id of the item, the others have their
-                // own.
-                let of_item = span.item.filter(|item| known.insert(*item));
-                let id = of_item.unwrap_or_else(|| item_id(block, count));
-                count += 1;
-                lanes[row].bars.push(bar(id, span, unit));
-                let sentence = match &span.sentence {
-                    own if !own.is_empty() => own.clone(),
-                    _ => worded(&of.name, span, unit),
-                };
-                items.push((Item { id, row: row as u32, place: span.start_s as f32 }, sentence));
-            }
-        }
+        let (lanes, mut items) = laid_out(block, &spans.lanes, unit);
+        let (short, _) = laid_out(block, &spans.short, unit);
         items.sort_by(|(a, _), (b, _)| a.row.cmp(&b.row).then(a.place.total_cmp(&b.place)));
         let state = SpanLanesState::default();
         let axis_s = (spans.begin_s, spans.end_s);
-        Self { lanes, spans: items, axis_s, unit, words: spans.words, state }
+        Self { lanes, short, spans: items, axis_s, unit, words: spans.words, shown: 0, state }
     }
 
     /// Returns the number of rows, including the axis.
     pub fn rows(&self) -> u16 {
         self.lanes.len().min(usize::from(u16::MAX) - 1) as u16 + 1
+    }
+
+    /// Returns the number of rows of the fewest lanes that show all intervals, including the axis.
+    pub fn least_rows(&self) -> u16 {
+        if self.short.is_empty() { self.rows() } else { self.rows().min(self.short.len() as u16 + 1) }
     }
 
     /// Iterates over the items; `first` is the row of the first item.
@@ -87,7 +66,7 @@ impl SpansView {
 
     /// Returns the visible lanes as text, if some are hidden: `rows 1-12 of 32`.
     pub fn in_sight(&self) -> Option<String> {
-        let (first, shown, all) = (self.state.offset, self.state.rows_shown, self.lanes.len());
+        let (first, shown, all) = (self.state.offset, self.state.rows_shown, self.shown);
         (shown > 0 && shown < all).then(|| format!("rows {}-{} of {all}", first + 1, first + shown))
     }
 
@@ -109,13 +88,51 @@ impl SpansView {
         let (first, last) = input.state.window();
         self.state.selected = chosen;
         self.state.offset = input.state.offset;
-        let lanes =
-            SpanLanes::new(&input.app.look.theme, &self.lanes, (at(first), at(last)), self.unit.symbol);
+        let is_short = area.height < self.rows() && !self.short.is_empty();
+        let shown = if is_short { &self.short } else { &self.lanes };
+        self.shown = shown.len();
+        let lanes = SpanLanes::new(&input.app.look.theme, shown, (at(first), at(last)), self.unit.symbol);
         let lanes = lanes.words(self.words);
         out.axes.extend(lanes.axis_place(area).map(|place| (input.pane, place)));
         (&lanes).render(area, buf, &mut self.state);
         report_hits(input, &self.state.hits, |id, _| id, out);
     }
+}
+
+/// Returns the lanes of a block, given by its index, and their items. Overlapping intervals of a lane get separate rows.
+fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<(Item, Phrase)>) {
+    let (mut lanes, mut items): (Vec<SpanLane>, Vec<(Item, Phrase)>) = (Vec::new(), Vec::new());
+    let mut count = 0;
+    let mut known: BTreeSet<ItemId> = BTreeSet::new();
+    for of in of_lanes {
+        let first = lanes.len();
+        lanes.push(SpanLane {
+            name: of.name.clone().into(),
+            tone: if of.tone == Meaning::Text { Tone::Muted } else { tone(of.tone) },
+            words: of.words.clone().into(),
+            bars: Vec::new(),
+        });
+        for span in &of.spans {
+            let is_free =
+                |lane: &SpanLane| lane.bars.last().is_none_or(|last| last.to <= span.start_s * unit.scale);
+            let row = lanes[first..].iter().position(is_free).unwrap_or(lanes.len() - first) + first;
+            if row == lanes.len() {
+                lanes.push(SpanLane { tone: lanes[first].tone, ..SpanLane::default() });
+            }
+            // Intervals of one item have different ids: the first one has the id of the item, the others have their
+            // own.
+            let of_item = span.item.filter(|item| known.insert(*item));
+            let id = of_item.unwrap_or_else(|| item_id(block, count));
+            count += 1;
+            lanes[row].bars.push(bar(id, span, unit));
+            let sentence = match &span.sentence {
+                own if !own.is_empty() => own.clone(),
+                _ => worded(&of.name, span, unit),
+            };
+            items.push((Item { id, row: row as u32, place: span.start_s as f32 }, sentence));
+        }
+    }
+    (lanes, items)
 }
 
 fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {

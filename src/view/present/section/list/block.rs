@@ -278,7 +278,8 @@ impl ListBlock {
             let limit = table.limit.as_ref().map(|limit| (limit.value, limit.label.clone()));
             let pictures = rows.iter().map(|row| &row.picture);
             if table.parts.is_empty() {
-                PictureScale::bars(pictures, limit.filter(|_| table.bar.is_some()))
+                let column = table.bar.and_then(|at| table.columns.get(at));
+                column.map_or(PictureScale::Nothing, |column| PictureScale::bars(pictures, limit, column))
             } else {
                 PictureScale::parts(pictures, &table.parts, limit)
             }
