@@ -5,6 +5,7 @@ use crate::fixture::{Bench, Style};
 use lightbay::app::Command;
 use lightbay::app::action::{Fact, LayerCommand};
 use lightbay::app::layer::{Layer, Preview};
+use lightbay_widgets::text_of;
 use std::time::Duration;
 
 const BOTH: [(u16, u16); 2] = [(80, 24), (120, 40)];
@@ -16,6 +17,11 @@ fn compare() {
     at_sizes("compare", &mut bench, &[(60, 16), (80, 24), (120, 40)]);
     bench.keys("PgDn");
     at_sizes("compare-scrolled", &mut bench, &[(80, 24)]);
+    bench.keys("PgUp d");
+    let (buf, _) = bench.draw(120, 40);
+    let shown = text_of(&buf);
+    let says_same = |line: &str| line.split_whitespace().filter(|word| *word == "same").count() > 1;
+    assert!(!shown.lines().any(says_same), "equal rows are left out:\n{shown}");
 }
 
 #[test]

@@ -227,3 +227,11 @@ fn a_drag_over_an_axis_shows_the_range() {
     mouse(&mut bench, MouseKind::Release, 50);
     assert_eq!(bench.app.pane(pane).window(), (0.0, 1.0));
 }
+
+#[test]
+fn a_pane_that_does_not_exist_is_told_from_the_palette_too() {
+    let mut bench = Bench::open();
+    bench.keys(":").text("go_to_pane_8").keys("Enter");
+    assert_eq!(bench.last_message(), "there is no pane 8; there are 1 to 3");
+    assert!(bench.app.layers.is_empty());
+}

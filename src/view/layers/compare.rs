@@ -176,7 +176,12 @@ impl Comparison {
         let figures = rows::figures(sheet);
         self.verdict = rows::verdict(plan, sheet, &figures);
         let table = rows::table(sheet, &figures, key.differing);
-        let numbers = differences.counts.as_ref().map(|counts| Numbers::new(counts, key.width, theme));
+        let mut counts = differences.counts.clone();
+        if let Some(counts) = counts.as_mut().filter(|_| key.differing) {
+            counts.counts.retain(|pair| pair.values[0] != pair.values[1]);
+        }
+        let counts = counts.filter(|counts| !counts.counts.is_empty());
+        let numbers = counts.as_ref().map(|counts| Numbers::new(counts, key.width, theme));
         let bars = differences.spans.as_ref();
         let bars = bars.map(|spans| (spans.title, spans.spans.iter().map(bar).collect::<Vec<PairRow>>()));
         let notes: Vec<String> =
