@@ -75,7 +75,8 @@ pub fn text(app: &App, view: &TextView, area: Rect, buf: &mut Buffer, out: &mut 
         .iter()
         .flat_map(|line| {
             let tone = if line.trim_start().starts_with('!') { Tone::Bad } else { Tone::Text };
-            wrapped(line, inside, theme).into_iter().map(move |row| (row, tone))
+            // A blank at the end of a row would not fit, and the row would be cut.
+            wrapped(line, inside, theme).into_iter().map(move |row| (row.trim_end().to_owned(), tone))
         })
         .collect();
     let height = rows.len().min(usize::from(u16::MAX)) as u16;
@@ -134,6 +135,8 @@ mod tests {
         assert_eq!(wrapped("one two three", 8, &theme), ["one two ", "three"]);
         assert_eq!(wrapped("/a/very/long/path", 6, &theme), ["/a/ver", "y/long", "/path"]);
         assert_eq!(wrapped("", 6, &theme), [""]);
+        let fits = |row: &String| row.trim_end().len() <= 7;
+        assert!(wrapped("one two three, four", 7, &theme).iter().all(fits), "a blank may follow a full row");
         let text = "at /some/long/path, which is not there";
         assert_eq!(wrapped(text, 7, &theme).concat(), text);
     }
