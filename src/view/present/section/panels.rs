@@ -44,7 +44,10 @@ impl Panels {
 
     /// Returns the visible pictures as text, if some are hidden.
     pub fn in_sight(&self) -> Option<String> {
-        self.sight.map(|[first, last]| format!("pictures {first}-{last} of {}", self.panels.len()))
+        self.sight.map(|[first, last]| match self.panels.len() {
+            all if first == last => format!("picture {first} of {all}"),
+            all => format!("pictures {first}-{last} of {all}"),
+        })
     }
 
     /// Draws the list of the section with the pictures next to it; returns the offset and page of the list. `None`
