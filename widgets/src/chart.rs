@@ -190,6 +190,10 @@ pub struct Chart<'a> {
 /// Maximum number of labels at the right end.
 const MAX_LABELS: usize = 16;
 
+/// Minimum number of rows of a chart that names its events, and that names them in several rows.
+const NAMED_ROWS: i32 = 5;
+const STAGGERED_ROWS: i32 = 12;
+
 /// Number of columns between two letters of a curve.
 const LETTERS_APART: i32 = 24;
 
@@ -455,14 +459,28 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Draws the names of the events, in front of the curves.
+    /// Draws the names of the events, in front of the curves. A name that would reach the next line or name is drawn in a
+    /// lower row of a high chart, else left of its line, else omitted.
     fn draw_event_names(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
+        if rows < NAMED_ROWS {
+            return;
+        }
         let glyphs = pen.glyphs();
-        for (event, at, next) in self.event_places(x, left, width) {
-            let name_width = i32::from(text::width(&event.name, glyphs));
-            // A name that the next line would cut is omitted.
-            if rows >= 5 && at + 1 + name_width <= next {
-                pen.text(at + 1, 0, &event.name, self.theme.style(Tone::Muted));
+        let mut free = [left; 3];
+        let lower = if rows >= STAGGERED_ROWS { free.len() } else { 1 };
+        for (event, at, next) in
+            self.event_places(x, left, width).filter(|(event, ..)| !event.name.is_empty())
+        {
+            let wide = i32::from(text::width(&event.name, glyphs));
+            let right = |row: usize| if row == 0 { next } else { left + width };
+            let fits = |row: &usize| free[*row] <= at + 1 && at + 1 + wide <= right(*row);
+            let place = match (0..lower).find(fits) {
+                Some(row) => Some((row, at + 1)),
+                None => (0..lower).find(|row| free[*row] <= at - wide).map(|row| (row, at - wide)),
+            };
+            if let Some((row, from)) = place {
+                pen.text(from, row as i32, &event.name, self.theme.style(Tone::Muted));
+                free[row] = from + wide + 1;
             }
         }
     }

@@ -254,10 +254,15 @@ impl<'a> Matrix<'a> {
             pen.right(x + width, y, &difference, ground);
         }
         if selected {
-            pen.paint(x, y, width, 1, self.theme.cursor());
             // The brackets are omitted if a mark occupies the column of the opening bracket.
             let is_free = cell.flag == CellFlag::Plan || start - 1 > x;
-            if self.editing && is_free && start > x && end < x + width {
+            let is_roomy = is_free && start > x && end < x + width;
+            // Outside the edit layer, the shade around the number stays visible.
+            if self.editing || !is_roomy {
+                pen.paint(x, y, width, 1, self.theme.cursor());
+            }
+            if is_roomy {
+                pen.paint(start - 1, y, end - start + 2, 1, self.theme.cursor());
                 pen.glyph(start - 1, y, "[", self.theme.cursor());
                 pen.glyph(end, y, "]", self.theme.cursor());
             }

@@ -64,6 +64,9 @@ pub struct Pane<'a> {
     state: PaneState<'a>,
 }
 
+/// Minimum number of columns of a subject that is cut.
+const LEAST_CONTEXT: i32 = 12;
+
 impl<'a> Pane<'a> {
     /// Width below which the title shows the name only.
     pub const MIN_WIDTH: u16 = 16;
@@ -128,14 +131,25 @@ impl<'a> Pane<'a> {
             (glyphs.rule, pen.style(Tone::Rule))
         };
         let width = pen.width();
-        let value_width = i32::from(pieces_width(self.value, glyphs));
         let number = self.number.map(|number| number::count(number.into()));
         let number_width = number.map_or(0, |number| number.len() as i32 + 1);
         let name_width = i32::from(text::width(self.name, glyphs));
+        // Unimportant words around the number are omitted before the name is cut.
+        let mut value = self.value;
+        while let [first, .., last] = value
+            && width - 7 - number_width - name_width < i32::from(pieces_width(value, glyphs))
+        {
+            value = match (first.tone, last.tone) {
+                (_, Tone::Muted) => &value[..value.len() - 1],
+                (Tone::Muted, _) => &value[1..],
+                _ => break,
+            };
+        }
+        let value_width = i32::from(pieces_width(value, glyphs));
         if width < i32::from(Self::MIN_WIDTH) {
             // Headline only: the number if it fits, else the name.
             if value_width > 0 && value_width <= width {
-                pen.pieces(0, 0, width, self.value);
+                pen.pieces(0, 0, width, value);
             } else {
                 pen.cut(0, 0, width, self.name, Cut::Middle, self.theme.style(Tone::Answer));
             }
@@ -148,7 +162,7 @@ impl<'a> Pane<'a> {
         if value_width > 0 && value_width <= room_for_value {
             let start = end - value_width - 2;
             pen.line(start, 0, value_width + 2, " ", self.theme.style(Tone::Text));
-            pen.pieces(start + 1, 0, value_width, self.value);
+            pen.pieces(start + 1, 0, value_width, value);
             end = start - 1;
         }
         let mut x = 1;
@@ -169,7 +183,9 @@ impl<'a> Pane<'a> {
                 x += pen.cut(x, 0, room, from, Cut::End, self.theme.style(Tone::Changed));
                 pen.glyph(x, 0, " ", rule_style);
             }
-        } else if !self.context.is_empty() && room >= 4 {
+        } else if !self.context.is_empty()
+            && room >= i32::from(pieces_width(self.context, glyphs)).min(LEAST_CONTEXT)
+        {
             x += pen.pieces(x, 0, room, self.context);
             pen.glyph(x, 0, " ", rule_style);
         }

@@ -31,7 +31,7 @@ impl<'a> Sentence<'a> {
     /// Width below which only the beginning is readable.
     pub const MIN_WIDTH: u16 = 20;
 
-    /// Creates a sentence in one row, cut at its end.
+    /// Creates a sentence in one row. If it does not fit, its last clauses are omitted, or a long first clause is cut.
     pub const fn new(theme: &'a Theme, pieces: &'a [Piece]) -> Self {
         Self { theme, pieces, wrap: false }
     }
@@ -42,6 +42,32 @@ impl<'a> Sentence<'a> {
         let cells = pieces_width(self.pieces, self.theme.glyphs);
         let rows = if cells <= width { 1 } else { cells.saturating_add(cells / 8).div_ceil(width.max(1)) };
         rows.clamp(1, most.max(1))
+    }
+
+    /// Returns the clauses of a sentence that fit in a width, if the whole sentence does not. Clauses are separated by at
+    /// least two blanks or by a semicolon, most important first. `None` if the sentence fits, or if its first clauses would
+    /// leave most of the width blank.
+    fn whole_clauses(&self, width: u16) -> Option<Vec<Piece>> {
+        let glyphs = self.theme.glyphs;
+        if pieces_width(self.pieces, glyphs) <= width {
+            return None;
+        }
+        let text: String = self.pieces.iter().map(|piece| piece.text.as_ref()).collect();
+        let ends = text.match_indices("  ").chain(text.match_indices("; ")).map(|(at, _)| at);
+        let fits = |end: &usize| {
+            let columns = text.get(..*end).map_or(0, |clauses| text::width(clauses, glyphs));
+            columns <= width && columns >= width / 5 * 3
+        };
+        let mut left = ends.filter(fits).max()?;
+        let mut clauses = Vec::new();
+        for piece in self.pieces {
+            let shown = piece.text.len().min(left);
+            left -= shown;
+            if let Some(text) = piece.text.get(..shown).filter(|text| !text.is_empty()) {
+                clauses.push(Piece { text: text.to_owned().into(), ..piece.clone() });
+            }
+        }
+        Some(clauses)
     }
 
     /// Sets whether all rows of the area are used, with line breaks at spaces.
@@ -59,7 +85,10 @@ impl Widget for &Sentence<'_> {
             return;
         }
         if !self.wrap || pen.height() == 1 {
-            pen.pieces(0, 0, pen.width(), self.pieces);
+            match self.whole_clauses(area.width) {
+                Some(clauses) => pen.pieces(0, 0, pen.width(), &clauses),
+                None => pen.pieces(0, 0, pen.width(), self.pieces),
+            };
             return;
         }
         let glyphs = pen.glyphs();
@@ -98,5 +127,38 @@ impl Widget for &Sentence<'_> {
                 x += pen.text(x, y, word, style);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text_of;
+
+    fn drawn(pieces: &[Piece], width: u16) -> String {
+        let area = Rect::new(0, 0, width, 1);
+        let mut buf = Buffer::empty(area);
+        Sentence::new(&Theme::default(), pieces).render(area, &mut buf);
+        text_of(&buf)
+    }
+
+    #[test]
+    fn clauses_are_shown_whole_or_not_at_all() {
+        let pieces = [
+            Piece::answer("> DP s2"),
+            Piece::muted("  slack "),
+            Piece::answer("0.0; late"),
+            Piece::text("  x"),
+        ];
+        assert_eq!(drawn(&pieces, 30), "> DP s2  slack 0.0; late  x");
+        assert_eq!(drawn(&pieces, 26), "> DP s2  slack 0.0; late");
+        assert_eq!(drawn(&pieces, 22), "> DP s2  slack 0.0");
+        assert_eq!(drawn(&pieces, 11), "> DP s2");
+    }
+
+    #[test]
+    fn a_long_first_clause_is_cut() {
+        assert_eq!(drawn(&[Piece::text("one clause without an end")], 10), "one …");
+        assert_eq!(drawn(&[Piece::text("a  clause without an end")], 10), "a …");
     }
 }

@@ -1,7 +1,8 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
-//! If demand is at most the capacity, the column is a bar whose height is demand divided by capacity. Above the
-//! capacity, a digit shows the ratio of demand to capacity, rounded up; `+` stands for more than 9.
+//! If the mean demand of a column is at most the capacity, the column is a bar whose height is demand divided by capacity,
+//! marked if the demand exceeds the capacity at some time within the column. If the mean is above the capacity, a digit
+//! shows the ratio of demand to capacity, rounded up; `+` stands for more than 9.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -31,29 +32,43 @@ const OVER: f64 = 1e-9;
 pub struct Strip<'a> {
     theme: &'a Theme,
     shares: &'a [f64],
+    peaks: &'a [f64],
 }
 
 impl<'a> Strip<'a> {
     /// Creates a strip with one fraction of the capacity per column; negative values, and values that are not finite,
     /// count as zero.
     pub const fn new(theme: &'a Theme, shares: &'a [f64]) -> Self {
-        Self { theme, shares }
+        Self { theme, shares, peaks: &[] }
     }
 
-    /// Returns the glyph and shade of a fraction.
-    fn cell(&self, share: f64) -> (&'static str, Tone) {
+    /// Sets the maximum fraction within each column; columns without a maximum are even.
+    #[must_use]
+    pub const fn peaks(mut self, peaks: &'a [f64]) -> Self {
+        self.peaks = peaks;
+        self
+    }
+
+    /// Returns the glyph and shade of a fraction, given the maximum fraction within the column.
+    fn cell(&self, share: f64, peak: f64) -> (&'static str, Tone) {
         const DIGITS: [&str; 8] = ["2", "3", "4", "5", "6", "7", "8", "9"];
         let glyphs = self.theme.glyphs;
         if !(share.is_finite() && share > 0.0) {
             return (glyphs.inactive, Tone::Rule);
         }
+        if share <= 1.0 + OVER && peak > 1.0 + OVER && !self.theme.shades() {
+            return ("!", Tone::Bad);
+        }
         if share <= 1.0 + OVER {
             let heat = Tone::Heat((share * f64::from(FULL)).ceil() as u8);
             if self.theme.is_ascii() {
+                if peak > 1.0 + OVER {
+                    return ("!", Tone::Bad);
+                }
                 return (if share <= 0.5 { "-" } else { "=" }, heat);
             }
             let eighth = ((share * 8.0).round() as usize).clamp(1, 8);
-            return (glyphs.eighths[eighth - 1], heat);
+            return (glyphs.eighths[eighth - 1], if peak > 1.0 + OVER { Tone::Bad } else { heat });
         }
         let times = (share - OVER).ceil() as usize;
         let heat = (FULL as usize + times - 1).min(usize::from(HEAT_STEPS) - 1) as u8;
@@ -67,8 +82,8 @@ impl Widget for &Strip<'_> {
         if pen.is_empty() {
             return;
         }
-        for (x, share) in (0..pen.width()).zip(self.shares) {
-            let (glyph, tone) = self.cell(*share);
+        for (at, (x, share)) in (0..pen.width()).zip(self.shares).enumerate() {
+            let (glyph, tone) = self.cell(*share, self.peaks.get(at).copied().unwrap_or(*share));
             let style = self.theme.style(tone);
             // A bar is drawn in its shade, a digit on a background of its shade.
             let bar = *share <= 1.0 + OVER && !self.theme.is_ascii();
@@ -103,8 +118,18 @@ mod tests {
     }
 
     #[test]
+    fn a_short_overload_is_marked_without_filling_the_column() {
+        let theme = Theme::default();
+        let strip = Strip::new(&theme, &[]);
+        assert_eq!(strip.cell(0.1, 2.0), (theme.glyphs.eighths[0], Tone::Bad));
+        assert_eq!(strip.cell(0.1, 1.0).1, Tone::Heat(1));
+        let mono = Theme::mono(GlyphSet::Braille);
+        assert_eq!(Strip::new(&mono, &[]).cell(0.1, 2.0).0, "!");
+    }
+
+    #[test]
     fn shades_grow_with_the_share() {
-        let strip = |share| Strip::new(&Theme::default(), &[]).cell(share).1;
+        let strip = |share| Strip::new(&Theme::default(), &[]).cell(share, share).1;
         let heat = [0.2, 1.0, 1.5, 2.5, 30.0].map(strip);
         assert_eq!(heat, [1, 4, 5, 6, 7].map(Tone::Heat));
     }

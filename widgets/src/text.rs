@@ -122,6 +122,16 @@ pub fn shares_among<'t>(
             .filter(|other| *other != name)
             .all(|other| !(long(other) && other.starts_with(head) && other.ends_with(tail)))
     };
+    // Of two names with the same beginning, the first difference is the most telling part.
+    let common = |other: &str| {
+        let pairs = name.char_indices().zip(other.chars());
+        pairs.take_while(|((_, a), b)| a == b).last().map_or(0, |((at, a), _)| at + a.len_utf8())
+    };
+    let same = others.clone().map(common).filter(|same| *same < name.len()).max().unwrap_or(0);
+    let telling = width(&name[same..], glyphs).min(kept.saturating_sub(2));
+    if same > usize::from(middle.head) && telling > middle.tail && apart(telling) {
+        return Shares { head: kept - telling, ellipsis: true, tail: telling };
+    }
     // Tries the middle, then one column to its right, one to its left, two to its right, and so on.
     let places = (0..=kept).flat_map(|by| [middle.tail.checked_sub(by), middle.tail.checked_add(by)]);
     let tail = places.flatten().filter(|tail| *tail <= kept).find(|tail| apart(*tail));
@@ -221,8 +231,8 @@ mod tests {
             let dots = if parts.ellipsis { glyphs.ellipsis } else { "" };
             format!("{}{dots}{}", head(name, parts.head, glyphs), tail(name, parts.tail, glyphs))
         };
-        assert_eq!(cut(names[0], 20, braille()), "link_la…rical_cycles");
-        assert_eq!(cut(names[1], 20, braille()), "link_la…tical_cycles");
+        assert_eq!(cut(names[0], 20, braille()), "li…electrical_cycles");
+        assert_eq!(cut(names[1], 20, braille()), "link_…optical_cycles");
         for glyphs in [braille(), ascii()] {
             for room in 18..40 {
                 let cuts: std::collections::BTreeSet<String> =

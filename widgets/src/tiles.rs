@@ -240,8 +240,13 @@ impl<'a> Tiles<'a> {
         let bold = if tile.flag == TileFlag::Differs { Theme::bold() } else { style };
         let start = pen.right(end, y, &tile.text, style.patch(bold));
         if chosen {
-            pen.paint(x, top, pitch, tall, self.theme.cursor());
-            if self.editing && pitch >= digits + 2 {
+            // Outside the edit layer, the shade around the text of a roomy tile stays visible.
+            let is_roomy = pitch >= digits + 2;
+            if self.editing || !is_roomy {
+                pen.paint(x, top, pitch, tall, self.theme.cursor());
+            }
+            if is_roomy {
+                pen.paint(start - 1, y, end - start + 2, 1, self.theme.cursor());
                 pen.glyph(start - 1, y, "[", self.theme.cursor());
                 pen.glyph(end, y, "]", self.theme.cursor());
             }
