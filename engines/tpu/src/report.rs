@@ -27,7 +27,7 @@ use crate::Tpu;
 use crate::analysis::{Yardsticks, estimate};
 use crate::plan::{Routing, TpuResult};
 use crate::scenario::TpuScenario;
-use faults::FaultSweep;
+use faults::{Exposure, FaultSweep};
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::Problems;
@@ -49,7 +49,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "pod",
         "Pod",
         "How large is the pod, how is it wired, and what must its routes satisfy?",
-    ),
+    )
+    .forms(pod::FORMS),
     SectionInfo::of_scenario(
         "throughput",
         "Throughput",
@@ -74,7 +75,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "simulation",
         "Simulation",
         "What load do the routes deliver, and at which latency?",
-    ),
+    )
+    .in_session(),
 ];
 
 /// The report of a scenario or of a plan for it.
@@ -119,12 +121,16 @@ impl<'a> TpuReport<'a> {
     }
 
     /// The fault sweep of the plan, or the cases that a run has computed so far.
-    fn faults(&self, beside: &Surroundings) -> Result<Section, Unavailable> {
+    fn faults(&self, beside: &Surroundings, deadline: Deadline) -> Result<Section, Unavailable> {
         let of_run = || FaultSweep::of_run(beside.run.as_ref()?, self.result);
         if let Some(sweep) = self.result.and_then(FaultSweep::of).or_else(of_run) {
             return Ok(sweep.section());
         }
         let asked = self.scenario.tolerated_ocs_faults > 0;
+        // On a screen, the pane shows what each switch carries until a sweep is requested.
+        if !asked && !beside.plans.is_empty() && self.result.is_some() {
+            return Ok(self.exposure(deadline)?.section());
+        }
         Err(match beside.run.as_ref().filter(|run| run.is_active && asked) {
             Some(run) => {
                 let phase = run.phases.last().map_or_else(String::new, |(_, phase)| phase.name.clone());
@@ -139,6 +145,17 @@ impl<'a> TpuReport<'a> {
                 "solve with tolerated_ocs_faults=1 or with_faults=true",
             ),
         })
+    }
+
+    /// The hops over each switch.
+    fn exposure(&self, deadline: Deadline) -> Result<Exposure, Unavailable> {
+        let pod = self.result()?.topology.topology().map_err(Unavailable::failed)?;
+        let (routing, _) = self.routing_or_estimate(deadline)?;
+        let listed = Some(&*routing).filter(|routing| !routing.routes.is_empty());
+        let routing = listed.ok_or_else(|| {
+            Unavailable::absent("the plan does not list its routes", "solve with with_routes=true")
+        })?;
+        Ok(Exposure::of(&pod, routing))
     }
 
     fn sizes(&self, beside: &Surroundings) -> Section {
@@ -192,6 +209,9 @@ impl Report for TpuReport<'_> {
 
     fn detail(&self, name: &str, item: u32, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
+            "faults" if self.result()?.faults.is_empty() => {
+                Ok(self.exposure(deadline)?.detail(item as usize))
+            }
             "faults" => faults::detail(self.result()?, item),
             "hottest" => routes::over(self.result()?, &self.routing_or_estimate(deadline)?.0, item),
             _ => Err(Unavailable::absent(format!("section '{name}' has no items"), "leave the item out")),
@@ -205,8 +225,13 @@ impl Report for TpuReport<'_> {
         deadline: Deadline,
     ) -> Result<Section, Unavailable> {
         match name {
-            "faults" => self.faults(beside),
+            "faults" => self.faults(beside, deadline),
             "sizes" => Ok(self.sizes(beside)),
+            // On a screen, the pane shows the limit of the routes until a simulation is requested.
+            "simulation" if !beside.plans.is_empty() => match (&self.result()?.simulation, self.routing()) {
+                (None, Ok(routing)) => Ok(simulation::limit(self.scenario.nodes(), &routing.claims)),
+                _ => self.section(name, deadline),
+            },
             "throughput" => {
                 let yardsticks = self.yardsticks();
                 Ok(Compared { scenario: self.scenario, result: self.result, yardsticks, beside }.section())

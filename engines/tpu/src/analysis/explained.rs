@@ -110,18 +110,7 @@ impl PodFacts {
     /// Symmetric matrix with the number of circuits between each two cubes, regardless of which cube has the plus end;
     /// the diagonal has the circuits from a cube to itself.
     pub fn between(&self) -> Vec<Vec<u32>> {
-        let cubes = self.pod.cubes();
-        let mut count = vec![vec![0; cubes]; cubes];
-        for switch in 0..SWITCHES {
-            for (cube, &to) in self.pod.state(switch).iter().enumerate() {
-                let to = usize::from(to);
-                count[cube][to] += 1;
-                if to != cube {
-                    count[to][cube] += 1;
-                }
-            }
-        }
-        count
+        between(&self.pod)
     }
 
     /// Number of plus ports whose circuit ends at a different cube in `other`; `None` if `other` has a different number
@@ -133,6 +122,22 @@ impl PodFacts {
         let differ = |switch| self.pod.state(switch).iter().zip(other.state(switch)).filter(|(a, b)| a != b);
         Some((0..SWITCHES).map(|switch| differ(switch).count()).sum())
     }
+}
+
+/// Symmetric matrix with the number of circuits between each two cubes of a pod; see [`PodFacts::between`].
+pub fn between(pod: &Topology) -> Vec<Vec<u32>> {
+    let cubes = pod.cubes();
+    let mut count = vec![vec![0; cubes]; cubes];
+    for switch in 0..SWITCHES {
+        for (cube, &to) in pod.state(switch).iter().enumerate() {
+            let to = usize::from(to);
+            count[cube][to] += 1;
+            if to != cube {
+                count[to][cube] += 1;
+            }
+        }
+    }
+    count
 }
 
 /// The pod that a plan describes, with the name of its group.

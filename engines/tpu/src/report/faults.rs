@@ -1,11 +1,14 @@
 //! Loads and hops after each failed switch, face by face.
 
+mod exposure;
+
 use super::{OVERVIEW, STATED, flows, words};
 use crate::analysis::explained::pod_of;
 use crate::analysis::loads::{Loads, flows as flows_over, levels, ratio};
 use crate::model::pod::{self, SWITCHES};
 use crate::plan::{FaultCase, Routing, TpuResult};
 use crate::series;
+pub(super) use exposure::Exposure;
 use lightbay_core::quantity::number;
 use lightbay_core::report::{
     About, Cell, Column, Facts, Matrix, Phrase, RunBeside, Section, Table, Tone, Unavailable, Unit,
@@ -125,26 +128,13 @@ impl FaultSweep {
 
     /// Matrix of the switches by their positions on the faces of a cube; `cell` creates the cell of each switch.
     fn faces(&self, name: &'static str, unit: Unit, cell: impl Fn(&Case) -> Cell) -> Matrix {
-        let (mut cells, mut about) = (Vec::new(), Vec::new());
-        for v in 0..4 {
-            for column in 0..12 {
-                let switch = column / 4 * 16 + column % 4 + v * 4;
-                let case = self.cases.get(switch).and_then(Option::as_ref);
-                cells.push(case.map_or_else(|| Cell::new("·").tone(Tone::Muted), &cell));
-                let sentence = sentence(switch, case);
-                about.push(About { item: Some(switch as u32), sentence, details: Vec::new() });
-            }
-        }
+        let case = |switch: usize| self.cases.get(switch).and_then(Option::as_ref);
+        let untried = || Cell::new("·").tone(Tone::Muted);
         Matrix {
-            name,
             unit,
-            rows: vec![String::new(); 4],
-            columns: vec![String::new(); 12],
-            cells,
-            groups: (0..3).map(|axis| format!("{}  {}", words::axis(axis), words::face(axis))).collect(),
-            about,
-            shaded: true,
-            ..Matrix::default()
+            cells: places().map(|switch| case(switch).map_or_else(untried, &cell)).collect(),
+            about: places().map(|switch| about(switch, sentence(switch, case(switch)))).collect(),
+            ..faces(name)
         }
     }
 
@@ -224,12 +214,10 @@ impl FaultSweep {
         ];
         let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW);
         for (switch, case) in order {
-            let [u, v] = pod::switch_position(switch);
-            let axis = words::axis(pod::switch_dimension(switch));
             let known = |value: Option<f64>| value.map_or_else(Cell::none, Cell::new);
             let row = table.row(vec![
                 Cell::new(switch),
-                Cell::new(format!("{axis} face {u},{v}")),
+                Cell::new(place(switch)),
                 case.load.map_or_else(Cell::none, Cell::new),
                 known(case.avg_hops),
                 known(case.saturation),
@@ -240,6 +228,33 @@ impl FaultSweep {
         }
         table
     }
+}
+
+/// Iterates over the switches in the order of the cells of [`faces`].
+fn places() -> impl Iterator<Item = usize> {
+    (0..4).flat_map(|v| (0..12).map(move |column| column / 4 * 16 + column % 4 + v * 4))
+}
+
+/// Matrix of the switches by their positions on the faces of a cube, without cells.
+fn faces(name: &'static str) -> Matrix {
+    Matrix {
+        name,
+        rows: vec![String::new(); 4],
+        columns: vec![String::new(); 12],
+        groups: (0..3).map(|axis| format!("{}  {}", words::axis(axis), words::face(axis))).collect(),
+        shaded: true,
+        ..Matrix::default()
+    }
+}
+
+fn about(switch: usize, sentence: Phrase) -> About {
+    About { item: Some(switch as u32), sentence, details: Vec::new() }
+}
+
+/// Name of the place of a switch: `X face 1,2`.
+fn place(switch: usize) -> String {
+    let [u, v] = pod::switch_position(switch);
+    format!("{} face {u},{v}", words::axis(pod::switch_dimension(switch)))
 }
 
 impl Case {

@@ -1,8 +1,46 @@
 //! Delivered load and latency of simulated routes.
 
-use crate::plan::Simulation;
+use crate::plan::{RoutingClaims, Simulation};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Curve, Curves, Facts, Phrase, Point, Section, Tone, Unit};
+
+/// The limit that the most loaded channel sets, shown before a simulation. Under uniform traffic, a channel with L of the
+/// routes to `chips` - 1 other chips carries L / (`chips` - 1) of the flits that a chip offers, and at most one flit per
+/// cycle.
+pub(super) fn limit(chips: usize, claims: &RoutingClaims) -> Section {
+    let others = chips.saturating_sub(1) as f64;
+    let limit = others / claims.max_channel_load.max(1) as f64;
+    let mut facts = Facts::new();
+    facts.number("limit_flits_per_cycle_per_node", "saturation, at most", Unit::FLITS, limit);
+    facts.sentence("if the most loaded channel is always busy");
+    facts.add("max_channel_load", "max channel load", claims.max_channel_load);
+    facts.sentence("routes over this channel");
+    let pairs = (chips as f64 * others).max(1.0);
+    facts.number("avg_hops", "mean hops", Unit::RATIO, claims.route_hop_sum as f64 / pairs);
+    let point = |at: f64| Point { at, value: at.min(limit) };
+    let curve = Curve {
+        name: "delivered_limit".to_owned(),
+        label: "delivered, at most".to_owned(),
+        unit: Unit::FLITS,
+        points: [0.0, limit, limit * 1.5].map(point).to_vec(),
+        tone: Tone::Answer,
+        steps: false,
+    };
+    let curves = Curves {
+        axis: "offered_flits_per_cycle_per_node",
+        axis_label: "offered",
+        axis_unit: Unit::FLITS.with_decimals(2),
+        curves: vec![curve],
+        ..Curves::default()
+    };
+    let answer = Phrase::new().muted("at most ").answer(number(limit, Unit::FLITS));
+    Section::empty("Simulation")
+        .context(Phrase::new().muted("limit of the most loaded channel"))
+        .answer(answer.muted(format!(" {}", Unit::FLITS.symbol)))
+        .legend(Phrase::new().muted("the routes were not simulated: simulate=true adds queues and latency"))
+        .on_screens("limit", "", curves)
+        .on_screens("figures", "", facts)
+}
 
 pub(super) fn section(simulation: &Simulation) -> Section {
     let mut facts = Facts::new();
@@ -44,4 +82,20 @@ pub(super) fn section(simulation: &Simulation) -> Section {
         .remark("These figures are claimed; `lightbay check --exact` simulates again.")
         .block("curve", "Load and latency", curves)
         .block("figures", "Saturation", facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightbay_core::report::Body;
+
+    #[test]
+    fn the_fullest_channel_limits_the_rate_of_every_chip() {
+        let claims = RoutingClaims { max_channel_load: 32, vc_hops: Vec::new(), route_hop_sum: 12_288 };
+        let section = limit(64, &claims);
+        // 63 other chips; a channel with 32 of the routes is full at 63 / 32 flits per cycle and chip.
+        assert_eq!(section.answer.to_string(), "at most 1.969 flits/cycle/chip");
+        let Body::Curves(curves) = &section.blocks[0].body else { panic!("curves") };
+        assert_eq!(curves.curves[0].points[2].value, 63.0 / 32.0);
+    }
 }

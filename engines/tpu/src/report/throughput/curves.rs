@@ -30,14 +30,16 @@ impl<'a> Growth<'a> {
         } else {
             best.iter().map(|best| best.lower).collect()
         };
-        growth.add("certified", "this pod, certified", Tone::Good, certified);
+        growth.add("certified", "certified", Tone::Good, certified);
         let proven: Vec<RunPoint> =
             best.iter().filter_map(|best| Some(RunPoint { value: best.upper?, ..best.lower })).collect();
         let is_certified = !proven.is_empty();
         let first_s = proven.first().map_or(f64::INFINITY, |point| point.at_s);
-        // The curve of the search's metrics ends where the curve of the certificate begins.
+        growth.add("upper", "upper bound", Tone::Answer, proven);
+        // The metrics of the search bound the pods that it tried before, so their curve ends where the bound of the
+        // certified pod begins.
         let metrics = run.points(series::METRIC_UPPER).iter().filter(|point| point.at_s < first_s);
-        growth.add("upper", "this pod, upper bound", Tone::Answer, metrics.copied().chain(proven).collect());
+        growth.add("searched_upper", "bound in search", Tone::Muted, metrics.copied().collect());
         // After a certificate is available, the metrics of the search are not informative.
         if !is_certified {
             let lengths = run.series.keys().filter_map(|name| Some((name, series::lengths_of(name)?)));
@@ -52,12 +54,18 @@ impl<'a> Growth<'a> {
 
     fn add(&mut self, name: &str, label: &str, tone: Tone, mut points: Vec<RunPoint>) {
         let Some(&last) = points.last() else { return };
-        // A curve keeps its last value until the current time, so that its label is next to its end.
-        let end_s = self.end_s();
+        // A curve keeps its last value until the current time, so that its label is next to its end; the metrics of the
+        // search end with the first certificate.
+        let first_upper =
+            self.series.iter().find(|series| series.0 == "upper").and_then(|series| series.3.first());
+        let end_s = match first_upper {
+            Some(first) if name == "searched_upper" => first.at_s,
+            _ => self.end_s(),
+        };
         if last.at_s < end_s {
             points.push(RunPoint { at_s: end_s, ..last });
         }
-        let label = format!("{}  {label}", mcf(last.value));
+        let label = format!("{label} {}", mcf(last.value));
         self.series.push((name.to_owned(), label, tone, points));
     }
 
@@ -82,18 +90,21 @@ impl<'a> Growth<'a> {
         };
         let line = |name: &str, value: f64| Line {
             name: name.to_owned(),
-            label: format!("{}  {name}", mcf(value)),
+            label: format!("{name} {}", mcf(value)),
             value,
         };
         let mut lines = vec![line("any pod", self.standing.any)];
         lines.extend(self.standing.tori.iter().map(|(name, value)| line(name, *value)));
         let marks = self.run.phases.iter();
+        // A tenth of the time is at least visible on a logarithmic axis, so that it has several ticks.
+        let points = self.series.iter().flat_map(|series| &series.3).map(|point| at(point.at_s));
+        let first_s = points.fold(self.end_s() / 10.0, f64::min);
         Curves {
             axis_knob: "",
             axis: "time_s",
             axis_label: "time",
             axis_unit: Unit::SECONDS.with_decimals(2),
-            axis_range: None,
+            axis_range: is_log.then(|| (first_s, self.end_s())),
             axis_is_log: is_log,
             values_are_log: false,
             curves: self.series.iter().map(curve).collect(),
@@ -106,12 +117,16 @@ impl<'a> Growth<'a> {
     /// The range of shown values: from slightly below the lowest torus or last point of a curve to slightly above the
     /// bound on any pod. A first certificate far below this range is drawn along the lower edge.
     fn range(&self) -> Option<(f64, f64)> {
-        let ends = self.series.iter().filter_map(|series| series.3.last()).map(|point| point.value);
+        let shown = self.series.iter().filter(|series| series.0 != "searched_upper");
+        let ends = shown.filter_map(|series| series.3.last()).map(|point| point.value);
         let tori = self.standing.tori.iter().map(|torus| torus.1);
         let near = || ends.clone().chain(tori.clone()).filter(|value| value.is_finite() && *value > 0.0);
         let low = near().reduce(f64::min)?;
-        let high =
-            near().reduce(f64::max)?.max(self.standing.any).min(self.standing.any * 1.05).max(low * 1.01);
+        let high = near().reduce(f64::max)?.max(self.standing.any).min(self.standing.any * 1.05);
+        if high < low * 1.01 {
+            // Equal values are in the middle.
+            return Some((low * 0.99, high * 1.01));
+        }
         Some((low - (high - low) * 0.08, high + (high - low) * 0.02))
     }
 }
@@ -128,11 +143,14 @@ mod tests {
         let standing = PodStanding::of(Some(&run), None, None, &Yardsticks::of(4, None));
         let growth = Growth::of(&run, &standing);
         let names: Vec<&str> = growth.series.iter().map(|series| series.0.as_str()).collect();
-        assert_eq!(names, ["certified", "upper"]);
-        let upper: Vec<f64> = growth.series[1].3.iter().map(|point| point.value).collect();
-        assert_eq!(upper, [0.0061, 0.006_34, 0.006_36, 0.006_329]);
+        assert_eq!(names, ["certified", "upper", "searched_upper"]);
+        let values =
+            |number: usize| growth.series[number].3.iter().map(|point| point.value).collect::<Vec<f64>>();
         let even = growth.curves(false);
-        assert!(even.curves.iter().all(|curve| curve.points.last().is_some_and(|last| last.at == 5.0)));
+        let end = |curve: &Curve| curve.points.last().map(|last| last.at);
+        assert_eq!([end(&even.curves[0]), end(&even.curves[1])], [Some(5.0); 2]);
+        assert_eq!(end(&even.curves[2]), even.curves[1].points.first().map(|point| point.at));
+        assert_eq!([values(1), values(2)], [vec![0.006_36, 0.006_329], vec![0.0061, 0.006_34, 0.006_34]]);
         assert!(growth.curves(true).curves.iter().all(|curve| curve.points[0].at >= FIRST_S));
         let (low, high) = even.range.unwrap();
         assert!(low < standing.tori[1].1 && high > standing.any);

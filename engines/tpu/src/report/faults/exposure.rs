@@ -1,0 +1,154 @@
+//! Hops over each switch, shown before a fault sweep: the routes that need another path if the switch fails.
+
+use super::{about, places};
+use crate::analysis::loads::Loads;
+use crate::model::pod::{self, SWITCHES};
+use crate::model::topology::Topology;
+use crate::plan::Routing;
+use crate::report::words;
+use lightbay_core::problem::counted;
+use lightbay_core::quantity::number;
+use lightbay_core::report::{Cell, Column, Facts, Matrix, Phrase, Section, Table, Unit};
+use std::cmp::Reverse;
+
+/// Maximum number of links of a switch in its details.
+const LINKS: usize = 16;
+
+/// Hops over the links of the switches.
+pub(in crate::report) struct Exposure {
+    /// Number of routes over each optical arc, by switch: arc and load.
+    arcs: Vec<Vec<(usize, u32)>>,
+    /// Number of arcs that each counted arc represents.
+    each: u64,
+    /// Number of hops of all routes.
+    all: u64,
+    /// Links of each switch.
+    links: usize,
+    is_class: bool,
+}
+
+impl Exposure {
+    pub(in crate::report) fn of(pod: &Topology, routing: &Routing) -> Self {
+        let loads = Loads::of(pod, routing);
+        let totals = loads.totals();
+        let mut arcs = vec![Vec::new(); SWITCHES];
+        for (arc, load) in totals.iter().enumerate() {
+            let (chip, port) = pod::arc_parts(arc % pod::ARC_CLASSES);
+            if let Some(of_switch) = pod::switch(chip, port).and_then(|switch| arcs.get_mut(switch)) {
+                of_switch.push((arc, *load));
+            }
+        }
+        let all = totals.iter().map(|load| u64::from(*load)).sum::<u64>() * loads.each;
+        Self { arcs, each: loads.each, all, links: pod.nodes() / pod::CHIPS, is_class: loads.each > 1 }
+    }
+
+    /// Returns the number of hops over a switch.
+    fn hops(&self, switch: usize) -> u64 {
+        let loads = self.arcs.get(switch).into_iter().flatten();
+        loads.map(|(_, load)| u64::from(*load)).sum::<u64>() * self.each
+    }
+
+    fn share(&self, switch: usize) -> f64 {
+        self.hops(switch) as f64 / self.all.max(1) as f64
+    }
+
+    /// Returns the hops over a switch relative to the mean of all switches, rounded: 3 is 3 % more.
+    fn above_mean(&self, switch: usize) -> i64 {
+        let mean = (0..SWITCHES).map(|switch| self.hops(switch)).sum::<u64>() as f64 / SWITCHES as f64;
+        if mean > 0.0 { ((self.hops(switch) as f64 / mean - 1.0) * 100.0).round() as i64 } else { 0 }
+    }
+
+    /// The picture of the faces and the list of the switches, most used first.
+    pub(in crate::report) fn section(&self) -> Section {
+        let mut order: Vec<usize> = (0..SWITCHES).collect();
+        order.sort_by_key(|switch| Reverse(self.hops(*switch)));
+        let most = order.first().copied().unwrap_or(0);
+        let faces = Matrix {
+            unit: Unit::COUNT,
+            cells: places().map(|switch| Cell::new(self.above_mean(switch))).collect(),
+            about: places().map(|switch| about(switch, self.sentence(switch))).collect(),
+            ..super::faces("percent_above_mean")
+        };
+        let columns = vec![
+            Column::counts("ocs", "switch"),
+            Column::words("place", "place"),
+            Column::counts("links", "links").priority(2),
+            Column::counts("hops", "hops"),
+            Column::numbers("share", "of all hops", Unit::PERCENT.with_decimals(1)),
+        ];
+        let mut table = Table::new(["switch", "switches"], columns).bar(4);
+        for switch in order {
+            let row = table.row(vec![
+                Cell::new(switch),
+                Cell::new(super::place(switch)),
+                Cell::new(self.links),
+                Cell::new(self.hops(switch)),
+                Cell::new(self.share(switch)),
+            ]);
+            (row.item, row.sentence) = (Some(switch as u32), self.sentence(switch));
+        }
+        let answer = Phrase::new().muted("most used ").answer(format!("{:.1} %", self.share(most) * 100.0));
+        let legend = Phrase::new().muted(
+            "no fault sweep was requested: tolerated_ocs_faults=1 or with_faults=true routes around each switch",
+        );
+        Section::empty("Failed switches")
+            .context(Phrase::new().muted("hops over each switch, % above their mean"))
+            .answer(answer)
+            .legend(legend)
+            .usual(Some(most as u32))
+            .on_screens("exposure", "", faces)
+            .on_screens("switches", "", table)
+    }
+
+    fn sentence(&self, switch: usize) -> Phrase {
+        Phrase::new()
+            .answer(format!("> {}", words::switch(switch)))
+            .text(format!("  {} hops", number(self.hops(switch) as f64)))
+            .muted(format!(
+                "  {:.1} % of all; their routes over {} need other paths if it fails",
+                self.share(switch) * 100.0,
+                counted(self.links as u64, "link", "links")
+            ))
+    }
+
+    /// The links of a switch, most loaded first.
+    pub(in crate::report) fn detail(&self, switch: usize) -> Section {
+        let mut facts = Facts::new();
+        facts.add("links", "links", self.links);
+        facts.add("hops", "hops", number(self.hops(switch) as f64));
+        facts.number("share", "of all hops", Unit::PERCENT.with_decimals(1), self.share(switch));
+        let columns = vec![Column::words("link", "most loaded links"), Column::counts("routes", "routes")];
+        let mut table = Table::new(["link", "links"], columns).bar(1);
+        let mut arcs = self.arcs.get(switch).cloned().unwrap_or_default();
+        arcs.sort_by_key(|(arc, load)| (Reverse(*load), *arc));
+        for (arc, load) in arcs.into_iter().take(LINKS) {
+            table.row(vec![Cell::new(words::arc_of(arc, self.is_class)), Cell::new(load)]);
+        }
+        Section::empty(words::switch(switch)).block("figures", "", facts).block("arcs", "", table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::presets;
+
+    #[test]
+    fn every_optical_hop_is_counted_at_one_switch() {
+        let scenario = presets::scenario("pt-4x4x8").unwrap();
+        let pod = scenario.named_topology().unwrap().unwrap();
+        let routing =
+            crate::analysis::estimate::routing(&pod, &scenario, lightbay_core::clock::Deadline::NEVER)
+                .unwrap();
+        let exposure = Exposure::of(&pod, &routing);
+        let over: u64 = (0..SWITCHES).map(|switch| exposure.hops(switch)).sum();
+        let loads = Loads::of(&pod, &routing);
+        let optical = |(arc, _): &(usize, &u32)| crate::analysis::loads::is_optical(*arc);
+        let totals = loads.totals();
+        let expected: u64 = totals.iter().enumerate().filter(optical).map(|(_, load)| u64::from(*load)).sum();
+        assert_eq!(over, expected * loads.each);
+        let section = exposure.section();
+        let most = section.usual.unwrap() as usize;
+        assert!((0..SWITCHES).all(|switch| exposure.hops(switch) <= exposure.hops(most)));
+    }
+}
