@@ -21,7 +21,9 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .answer(Phrase::new().answer(format!("{above} of {} oversubscribed", ways.len())))
         .legend(
             Phrase::new()
-                .muted("bar: peak demand over time / circuits   ")
+                .muted("height: mean demand / circuits   ")
+                .bad("red or !")
+                .muted(": short overload   ")
                 .text("2")
                 .muted(": up to 2, ")
                 .text("3")

@@ -98,10 +98,13 @@ impl Values<'_> {
         makespan_s - self.ideal_s.unwrap_or(0.0)
     }
 
-    /// Label of a curve with the NCT, or with the makespan if the NCT is unknown: `best 1.069`.
+    /// Label of a curve with the NCT, or with the makespan if the NCT is unknown: `best NCT 1.069`.
     fn label(&self, name: &str, makespan_s: f64) -> String {
-        let value = nct(self.beside, makespan_s).unwrap_or(makespan_s);
-        format!("{name} {}", number(value, Unit::NUMBER.with_decimals(3)))
+        let text = |value: f64| number(value, Unit::NUMBER.with_decimals(3));
+        match nct(self.beside, makespan_s) {
+            Some(value) => format!("{name} NCT {}", text(value)),
+            None => format!("{name} {}", text(makespan_s)),
+        }
     }
 
     fn curves(&self, is_log: bool) -> Curves {
@@ -120,6 +123,22 @@ impl Values<'_> {
         };
         let generations = &self.run.generations;
         let best = generations.best.last().map_or(f64::NAN, |point| point.value);
+        let (bests, means) = (searches(&generations.best), searches(&generations.mean));
+        let last = |searches: &[&[RunPoint]]| searches.last().map_or_else(Vec::new, |points| points.to_vec());
+        let mut curves = vec![
+            curve("best", self.label("best", best), Tone::Answer, &last(&bests), true),
+            curve("mean", "mean".to_owned(), Tone::Muted, &last(&means), false),
+        ];
+        // Earlier searches of the run have a curve each.
+        for (number, points) in (1..).zip(&bests).take(bests.len().saturating_sub(1)) {
+            curves.push(curve(
+                &format!("search_{number}"),
+                format!("search {number}"),
+                Tone::Text,
+                points,
+                true,
+            ));
+        }
         let mark = |(at_s, name): &(f64, String)| {
             let at = generations.best.iter().rfind(|point| point.at_s <= *at_s);
             Mark { at: at.map_or(0.0, |point| point.count), name: name.clone() }
@@ -137,15 +156,17 @@ impl Values<'_> {
             axis_range: None,
             axis_is_log: is_log,
             values_are_log: is_log && self.ideal_s.is_some(),
-            curves: vec![
-                curve("best", self.label("best", best), Tone::Answer, &generations.best, true),
-                curve("mean", "mean".to_owned(), Tone::Muted, &generations.mean, false),
-            ],
+            curves,
             lines: lines.collect(),
             marks: self.run.markers.iter().map(mark).collect(),
             range: None,
         }
     }
+}
+
+/// Splits the points of a run into its searches: each search counts its generations from the start.
+fn searches(points: &[RunPoint]) -> Vec<&[RunPoint]> {
+    points.chunk_by(|before, after| before.count <= after.count).collect()
 }
 
 #[cfg(test)]
@@ -190,6 +211,21 @@ mod tests {
         assert_eq!(even["lines"][0], serde_json::json!({ "name": "prop-alloc", "value": 2.5 }));
         assert_eq!(even["marks"][0]["at"], 0.0, "the change came between generations 0 and 4");
         assert_eq!(written["figures"]["distinct"], 12);
+    }
+
+    #[test]
+    fn every_search_of_a_run_has_a_curve() {
+        let mut beside = beside();
+        let run = beside.run.as_mut().unwrap();
+        for points in [&mut run.generations.best, &mut run.generations.mean] {
+            points.push(RunPoint { at_s: 1.0, count: 0.0, value: 10.9 });
+            points.push(RunPoint { at_s: 1.1, count: 1.0, value: 10.8 });
+        }
+        let written = json::section(&in_session(&beside).unwrap());
+        let curves = written["even_axes"]["curves"].as_array().unwrap();
+        let names: Vec<&str> = curves.iter().map(|curve| curve["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["best_loss_s", "mean_loss_s", "search_1_loss_s"]);
+        assert_eq!(curves[2]["points"], serde_json::json!([[0.0, 2.0], [4.0, 1.0]]));
     }
 
     #[test]
