@@ -2,9 +2,9 @@
 
 use crate::app::layer::CellEdit;
 use crate::app::plans::PlanEntry;
-use crate::app::runs::Run;
+use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
-use lightbay_core::event::{Bound, RunId};
+use lightbay_core::event::{Bound, EndStatus, RunId};
 use lightbay_core::standing::{Prover, Standing};
 use lightbay_engines::covers_all;
 
@@ -58,6 +58,15 @@ impl App {
                 }
             }
         }
+    }
+
+    /// Returns the state of a run as one word: `OPTIMAL` if the run has proven its plan optimal and the bound that the header
+    /// shows confirms it, else the word of the run.
+    pub fn run_word(&self, run: &Run) -> &'static str {
+        let is_optimal = run.done.as_ref().is_some_and(|done| done.status == EndStatus::Optimal);
+        let has_plan = self.plans.newest_of(run.id).is_some();
+        let has_ended = run.state == RunState::Ended;
+        if is_optimal && has_ended && has_plan && self.is_best_of_all(run) { "OPTIMAL" } else { run.word() }
     }
 
     /// Returns `false` if another plan of the scenario is better than the plan of the run, or if the bound that the header

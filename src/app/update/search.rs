@@ -117,8 +117,10 @@ impl App {
             }
             PaneId::Solve => {
                 let runs = self.runs.newest().into_iter();
-                runs.map(|run| (run.id.0 as ItemId, format!("{} {} {}", run.id, run.method, run.word())))
-                    .collect()
+                runs.map(|run| {
+                    (run.id.0 as ItemId, format!("{} {} {}", run.id, run.method, self.run_word(run)))
+                })
+                .collect()
             }
             PaneId::Start => {
                 let items = self.start.items().into_iter().zip(0..);

@@ -160,9 +160,9 @@ pub fn leading(app: &App) -> Option<&Run> {
 pub fn state_word(app: &App, clock: bool) -> Piece {
     let Some(run) = leading(app) else { return Piece::muted("IDLE") };
     let text = if clock {
-        format!("{} {}", run.word(), number::duration(app.elapsed_s(run)))
+        format!("{} {}", app.run_word(run), number::duration(app.elapsed_s(run)))
     } else {
-        run.word().to_owned()
+        app.run_word(run).to_owned()
     };
     let failed = matches!(run.word(), "FAILED" | "CRASHED");
     Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()

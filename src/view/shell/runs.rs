@@ -157,7 +157,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
 
 /// Returns one sentence about a run, for display and for copying.
 pub fn sentence(app: &App, run: &Run, goal: &Goal) -> String {
-    let mut text = format!("{} {} {}", run.method, run.word(), number::duration(app.elapsed_s(run)));
+    let mut text = format!("{} {} {}", run.method, app.run_word(run), number::duration(app.elapsed_s(run)));
     if let Some(found) = &run.best {
         text.push_str("  best ");
         text.push_str(&goal.with_unit(found.value, Room::Long));
