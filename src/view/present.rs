@@ -175,6 +175,14 @@ impl Presenter {
                 (None, None) => {}
             }
         }
+        if drawn.steps == 0 && drawn.items.len() > 1 {
+            // Panes without steps of their own step through their items.
+            let has = |id: &ItemId| drawn.items.iter().any(|item| item.id == *id);
+            let at = drawn.chosen.or(input.state.selected).filter(has);
+            let at = at.or_else(|| drawn.items.first().map(|item| item.id));
+            drawn.steps = drawn.items.len() as u32;
+            drawn.steps_through = at.map(|item| (input.pane, item));
+        }
         if input.app.preview().is_some() {
             // A preview cannot be edited, because edits start from a plan of the table.
             drawn.edit = None;

@@ -6,6 +6,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`against`] | a section with the values of the baseline |
 //! | [`beside`] | plans and runs of the session, for sections among them |
 //! | [`content`] | lists and picture of a section in one of its forms |
 //! | [`list`] | facts and tables, one below the other in one scrolled list |
@@ -18,6 +19,7 @@
 //! | [`pane`] | one section as a pane, computed on a helper thread |
 //! | [`panes`] | the sections of a kind as panes |
 
+mod against;
 mod beside;
 mod content;
 mod curves;

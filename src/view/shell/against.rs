@@ -90,7 +90,8 @@ impl Against {
         let (width, roomy) = (pen.width(), area.width >= ROOMY);
         let muted = theme.style(Tone::Muted);
         pen.cut(0, 0, width, &self.heading, Cut::End, muted);
-        let old_end = width - 9;
+        let widest = self.rows.iter().map(|row| row.change.text.chars().count()).max().unwrap_or(0);
+        let old_end = width - (widest as i32 + 1).max(9);
         let new_end = if roomy { old_end - 11 } else { old_end };
         for (y, row) in (1..).zip(&self.rows) {
             pen.cut(0, y, 10, &row.name, Cut::End, theme.style(Tone::Text));

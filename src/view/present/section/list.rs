@@ -191,24 +191,26 @@ impl List {
         } else {
             input.state.offset
         };
-        // The headings of a single block stay in view.
-        let pinned = match self.parts.as_slice() {
-            [part] if height > 2 => usize::from(part.block.heads),
-            _ => 0,
-        };
+        // The headings of the block at the top stay in view.
+        let pinned = usize::from(height > 2 && self.parts.iter().any(|part| part.block.heads));
         let (at, room) = (at.map(|row| row.saturating_sub(pinned)), height - pinned);
         let offset = scroll::follow(wished, at, room, self.rows().saturating_sub(pinned));
-        let first = if offset == 0 { 0 } else { offset + pinned };
-        let room = if offset == 0 { height } else { room };
+        let below = offset + pinned;
+        let top = self.parts.iter().find(|part| part.end() > below);
+        let pins = top.is_some_and(|part| part.block.heads_are_above(below.saturating_sub(part.first)));
+        let (first, room) = if offset == 0 || !pins { (offset, height) } else { (below, room) };
         self.sight = (self.rows() > height).then(|| self.rows_between(first, first + room));
         self.state.selected = selection.shown();
+        let mut above = 0;
         for part in &self.parts {
             let (from, to) = (part.first.max(first), part.end().min(first + room));
             if from >= to {
                 continue;
             }
-            let (rows, y) = ((from - part.first, to - part.first), (from - first) as u16);
-            part.block.draw(input, rows, (y, first > offset), area, buf, &mut self.state);
+            let (rows, y) = ((from - part.first, to - part.first), (from - first) as u16 + above);
+            let is_pinned = first > offset && y == 0 && part.block.heads_are_above(rows.0);
+            part.block.draw(input, rows, (y, is_pinned), area, buf, &mut self.state);
+            above += u16::from(is_pinned);
             let open = |id: ItemId| {
                 if part.block.of_plans { Command::ShowPlan(u64::from(id)) } else { Command::Inspect }
             };

@@ -1,6 +1,7 @@
 //! The sections of a kind as panes.
 
 use super::SectionContext;
+use super::against::compared;
 use super::beside::{Gathered, SessionKey};
 use super::pane::{ItemWork, SectionPane, Wanted};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -107,6 +108,8 @@ impl SectionSubject {
 #[derive(Clone, Debug, PartialEq)]
 struct SectionKey {
     subject: SectionSubject,
+    /// The baseline whose values are shown too, with its name.
+    against: Option<(SectionSubject, String)>,
     session: Option<SessionKey>,
 }
 
@@ -151,8 +154,11 @@ impl SectionPanes {
         let plan = subject.number();
         let gathered = self.gathered.entry(number).or_default();
         let session = info.in_session.then(|| gathered.of(app, plan, info.run));
+        // Sections of several plans of the session contain the baseline already.
+        let against = if info.in_session || plan == 0 { None } else { baseline(app, plan) };
         let key = SectionKey {
             subject: subject.clone(),
+            against: against.clone(),
             session: session.as_ref().map(|session| session.0.clone()),
         };
         let before = other_plan(app, plan).map_or_else(Vec::new, |plan| vec![plan, Piece::muted("  ")]);
@@ -161,7 +167,15 @@ impl SectionPanes {
         let work = move |deadline: Deadline| {
             subject.with(|report| match &session {
                 Some((_, beside)) => report.in_session(info.name, beside, deadline),
-                None => report.section(info.name, deadline),
+                None => {
+                    let section = report.section(info.name, deadline)?;
+                    let Some((baseline, name)) = &against else { return Ok(section) };
+                    // A part that the baseline lacks is not compared.
+                    match baseline.with(|report| report.section(info.name, deadline)) {
+                        Ok(old) => Ok(compared(section, &old, name)),
+                        Err(_) => Ok(section),
+                    }
+                }
             })
         };
         let detail = (!info.item.is_empty()).then(|| {
@@ -173,6 +187,15 @@ impl SectionPanes {
         let wanted = Wanted { key, plan, work, detail, is_live: info.in_session };
         pane.draw(input, Some(wanted), context, area, buf, out);
     }
+}
+
+/// Returns the baseline with its name, if it is another plan than plan `shown` of the same scenario.
+fn baseline(app: &App, shown: u64) -> Option<(SectionSubject, String)> {
+    let entry = app.plans.baseline().filter(|entry| entry.number != shown)?;
+    let is_same = app.plans.get(shown).is_none_or(|of| of.scenario_sha256 == entry.scenario_sha256);
+    let plan = app.baseline_plan().filter(|_| is_same)?;
+    let name = format!("B {}", entry.number);
+    Some((SectionSubject::Plan(entry.number, PlanRef(plan.clone())), name))
 }
 
 /// Adds to a pane the section whose name is in `pane.shows`, and the forms of the section.

@@ -5,7 +5,7 @@ use crate::view::present::rows::{ends, line, row};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Column, LoadAxis, LoadSpan, Unit};
 use lightbay_widgets::number::grouped;
-use lightbay_widgets::{Meter, Part, Piece, Strip, Tone, pieces_width};
+use lightbay_widgets::{Meter, Part, Piece, Range, Scale, Strip, Theme, Tone, pieces_width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -15,6 +15,9 @@ const LEAST: u16 = 8;
 
 /// Fraction of the longest bar from which on all bars count as hardly different.
 const NEAR: f64 = 0.9;
+
+/// Minimum number of columns from one time to the next above loads.
+const TICKS: u16 = 12;
 
 /// Number of columns of a picture of loads; columns of the table may be omitted to make room for it.
 const LOADS: u16 = 24;
@@ -254,18 +257,35 @@ impl PictureScale {
             Self::Loads(axis) => {
                 let (from_s, to_s) = window(input, axis);
                 if heads {
-                    let mark = |seconds| Piece::muted(format!("{} s", number(seconds, Unit::SECONDS)));
-                    ends(theme, &[mark(from_s)], &[mark(to_s)], row(area, 0), buf);
+                    draw_times(theme, (from_s, to_s), row(area, 0), buf);
                 }
                 let step_s = (to_s - from_s) / f64::from(area.width);
                 for (place, picture) in rows.zip(pictures) {
                     let RowPicture::Load(load) = picture else { continue };
                     let moment = |column: u16| from_s + step_s * f64::from(column);
-                    let columns = 0..area.width;
-                    let shares: Vec<f64> = columns.map(|at| most(load, moment(at), moment(at + 1))).collect();
-                    (&Strip::new(theme, &shares)).render(place, buf);
+                    let columns = || (0..area.width).map(|at| (moment(at), moment(at + 1)));
+                    let means: Vec<f64> = columns().map(|(from_s, to_s)| mean(load, from_s, to_s)).collect();
+                    let peaks: Vec<f64> = columns().map(|(from_s, to_s)| most(load, from_s, to_s)).collect();
+                    (&Strip::new(theme, &means).peaks(&peaks)).render(place, buf);
                 }
             }
+        }
+    }
+}
+
+/// Writes times at round values into the row above the loads, each at its column.
+fn draw_times(theme: &Theme, (from_s, to_s): (f64, f64), area: Rect, buf: &mut Buffer) {
+    let range = Range::new(from_s, to_s, Scale::Linear);
+    let ticks = range.ticks(usize::from(area.width / TICKS).max(1));
+    let mut free = 0;
+    for value in ticks.clone() {
+        let Some(share) = range.share(value) else { continue };
+        let text = format!("{} s", ticks.label(value).as_str());
+        let at = (share * f64::from(area.width)).round() as u16;
+        let wide = text.chars().count() as u16;
+        if at >= free && at + wide <= area.width {
+            line(theme, &[Piece::muted(text)], Rect { x: area.x + at, width: wide, ..area }, buf);
+            free = at + wide + 1;
         }
     }
 }
@@ -278,6 +298,14 @@ fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
     let length_s = (to_s - from_s).max(f64::MIN_POSITIVE);
     let (first, last) = input.state.window();
     (from_s + first * length_s, from_s + last * length_s)
+}
+
+/// Returns the mean load between two times.
+fn mean(load: &[LoadSpan], from_s: f64, to_s: f64) -> f64 {
+    let first = load.partition_point(|span| span.end_s <= from_s);
+    let inside = load[first..].iter().take_while(|span| span.start_s < to_s);
+    let area = inside.map(|span| (span.end_s.min(to_s) - span.start_s.max(from_s)) * span.share);
+    area.sum::<f64>() / (to_s - from_s).max(f64::MIN_POSITIVE)
 }
 
 /// Returns the maximum load between two times.
@@ -298,6 +326,7 @@ mod tests {
         assert_eq!(most(&load, 0.0, 2.0), 2.0);
         assert_eq!(most(&load, 0.0, 1.0), 0.5, "an end is not part of the span");
         assert_eq!(most(&load, 1.1, 3.0), 0.0);
+        assert!((mean(&load, 0.0, 2.0) - 0.35).abs() < 1e-12, "half of the time at 0.5, a twentieth at 2");
     }
 
     #[test]

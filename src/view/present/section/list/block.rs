@@ -7,7 +7,7 @@ use crate::view::present::PaneInput;
 use crate::view::present::rows::line;
 use lightbay_core::report::text::{self, in_column};
 use lightbay_core::report::{
-    Body, Cell, Column as Heading, Fact, Facts, Phrase, Row, Section, Table as Rows, Tone as Meaning,
+    Body, Cell, Column as Heading, Fact, Facts, Phrase, Row, Section, Table as Rows, Tone as Meaning, Unit,
 };
 use lightbay_widgets::{Column, Cut, Piece, Table, TableRow, TableState, Tone, number, pieces_width};
 use ratatui::buffer::Buffer;
@@ -91,6 +91,11 @@ impl ListBlock {
     /// Returns the number of rows above the items: heading and names of columns.
     pub(super) fn above(&self) -> usize {
         usize::from(self.title.is_some()) + usize::from(self.heads)
+    }
+
+    /// Returns `true` if the names of the columns are above row `from` of the block.
+    pub(super) fn heads_are_above(&self, from: usize) -> bool {
+        self.heads && from > usize::from(self.title.is_some())
     }
 
     pub(super) fn height(&self) -> usize {
@@ -213,7 +218,14 @@ impl ListBlock {
         let columns = vec![
             Column::left("", widest(&rows, 0, "")),
             // Parts of a sum are aligned below each other.
-            if beside.is_some() { Column::right("", value) } else { Column::left("", value) },
+            if beside.is_some() {
+                Column::right("", value)
+            } else if value > WORDS {
+                // A long list of words is cut rather than the names of the facts.
+                Column::left("", WORDS).grow().cut(Cut::End)
+            } else {
+                Column::left("", value)
+            },
             Column::left("", widest(&rows, 2, "").min(SENTENCE)).priority(1).grow().cut(Cut::End),
         ];
         Self {
