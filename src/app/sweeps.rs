@@ -203,6 +203,12 @@ impl SweepTable {
 /// Returns values around the present one, in the form that the user types after the name of the knob; `None` if the
 /// present value is not a number.
 pub fn suggestion(scenario: &AnyScenario, knob: &str) -> Option<String> {
+    let values = suggested(scenario, knob)?;
+    Some(values.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+}
+
+/// Returns valid values around the present one, at least two; `None` if the present value is not a number.
+pub fn suggested(scenario: &AnyScenario, knob: &str) -> Option<Vec<f64>> {
     let info = scenario.knobs().into_iter().find(|info| info.name == knob)?;
     let present = match scenario.knob(knob)? {
         ParamValue::List(entries) => entries.iter().filter_map(ParamValue::as_f64).reduce(f64::max)?,
@@ -222,5 +228,5 @@ pub fn suggestion(scenario: &AnyScenario, knob: &str) -> Option<String> {
         })
         .collect();
     values.dedup();
-    (values.len() > 1).then(|| values.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+    (values.len() > 1).then_some(values)
 }

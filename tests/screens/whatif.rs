@@ -51,6 +51,31 @@ fn before_a_sweep() {
 }
 
 #[test]
+fn before_a_sweep_the_chosen_parameter_is_the_one_that_enter_sweeps() {
+    let mut bench = Bench::open("tiny8", Style::NoColour);
+    let pane = pane(&bench.app);
+    bench.run(Command::Focus(pane));
+    let screen = bench.screen("whatif-before", 120, 40);
+    assert!(screen.contains("values of a sweep") && screen.contains("100, 200, 400, 800, 1600"), "{screen}");
+    assert!(screen.contains(">  bandwidth_gbps"), "the first parameter has the cursor\n{screen}");
+    bench.keys("j");
+    bench.draw(120, 40);
+    bench.keys("Enter");
+    let screen = bench.screen("whatif-before-palette", 120, 40);
+    assert!(screen.contains(": sweep seq="), "{screen}");
+}
+
+#[test]
+fn without_a_choice_the_cursor_is_at_the_present_value() {
+    let mut bench = swept(Style::NoColour, "bandwidth_gbps=100,200,400,800,1600", 99);
+    let screen = bench.screen("whatif-cursor", 120, 40);
+    assert!(screen.contains("> 400 Gb/s  delta-joint"), "{screen}");
+    bench.keys("]");
+    let screen = bench.screen("whatif-cursor-next", 120, 40);
+    assert!(screen.contains("> 800 Gb/s  delta-joint"), "{screen}");
+}
+
+#[test]
 fn while_points_come() {
     let mut bench = swept(Style::Colour, "bandwidth_gbps=100,200,400,800,1600", 12);
     at_sizes("whatif-partly", &mut bench, &THREE);

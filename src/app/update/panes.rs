@@ -270,15 +270,17 @@ impl App {
                     selected.and_then(|id| self.runs.get(id)).or_else(|| self.runs.newest().first().copied());
                 if let Some(run) = run {
                     let (title, lines) =
-                        (format!("Run {} {}", run.id, run.method), run_details(run, run.word()));
+                        (format!("Run {} {}", run.id, run.method), run_details(run, self.run_word(run)));
                     self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
                 }
             }
-            PaneId::Kind(_) if super::has_sweeps(self) && self.pane(self.focus.pane).selected.is_some() => {
-                self.take_point(effects);
-            }
-            pane @ PaneId::Kind(_) if super::has_sweeps(self) && self.items(pane).is_empty() => {
-                self.suggest_sweep();
+            pane @ PaneId::Kind(_) if super::has_sweeps(self) => {
+                let has_cursor = self.drawn_pane(pane).is_some_and(|drawn| drawn.chosen.is_some());
+                if has_cursor || self.pane(pane).selected.is_some() {
+                    self.take_point(effects);
+                } else {
+                    self.suggest_sweep();
+                }
             }
             pane @ PaneId::Kind(_) => {
                 if self.pane(pane).selected.is_none() {
@@ -329,6 +331,10 @@ impl App {
         let state = self.pane_mut(info.id());
         state.mode = (state.mode + 1) % forms;
         let mode = usize::from(state.mode);
+        if info.sweeps.is_some() {
+            // The items of another sweep are other points.
+            state.selected = None;
+        }
         // A form may be named after a block, and block names use underscores as in files.
         let name = info.modes.get(mode).copied().unwrap_or_default().replace('_', " ");
         self.say(Severity::Info, format!("{}: {name}", info.name));

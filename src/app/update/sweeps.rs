@@ -100,7 +100,12 @@ impl App {
     /// Opens the palette with a sweep over the pane's knob already typed.
     pub(super) fn suggest_sweep(&mut self) {
         let Some((info, offered)) = self.sweep_pane() else { return };
-        let knob = offered.knobs.get(usize::from(self.pane(info.id()).mode)).copied();
+        // Before a sweep, the items of the pane are the knobs that it offers.
+        let item =
+            self.drawn_pane(info.id()).and_then(|drawn| drawn.chosen).or(self.pane(info.id()).selected);
+        let item = item.filter(|_| self.shown_sweep().is_none()).map(|item| item as usize);
+        let form = usize::from(self.pane(info.id()).mode);
+        let knob = offered.knobs.get(item.unwrap_or(form)).copied();
         let values = knob.and_then(|knob| suggestion(&self.work.as_ref()?.now.scenario, knob));
         let typed = match (knob, values) {
             (Some(knob), values) => format!("sweep {knob}={}", values.unwrap_or_default()),
@@ -112,7 +117,8 @@ impl App {
     /// Sets the knob to the value of the point that is selected.
     pub(super) fn take_point(&mut self, effects: &mut Effects) {
         let Some((info, _)) = self.sweep_pane() else { return };
-        let selected = self.pane(info.id()).selected;
+        let selected =
+            self.drawn_pane(info.id()).and_then(|drawn| drawn.chosen).or(self.pane(info.id()).selected);
         let run = self.shown_sweep();
         let found = run.zip(selected).and_then(|(run, cell)| {
             let axis = run.axis()?;

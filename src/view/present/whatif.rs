@@ -1,14 +1,19 @@
 //! Sweeps over a knob: a curve per method, points as they are solved, a mark at the present value, and a table of the
 //! figures of every point below. All kinds of scenario use this pane.
 
+mod before;
+
 use super::rows::{from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::keymap::Keymap;
+use crate::app::pane::ItemId;
 use crate::app::sweeps::{SweepRun, SweepState};
-use crate::view::figures::{Room, in_unit, with_unit};
+use crate::view::figures::{Metrics, Room, in_unit, with_unit};
+use before::BeforeSweep;
 use lightbay_core::event::EndStatus;
+use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::param::ParamValue;
 use lightbay_core::report::Unit;
 use lightbay_engines::sweep::{SweepRow, Walked};
@@ -27,7 +32,7 @@ const WIDE: f64 = 3.0;
 /// Maximum range (largest minus smallest value) of whole numbers that are spaced evenly.
 const COUNTS: f64 = 32.0;
 
-/// Minimum width at which the best point is named while no point is selected.
+/// Minimum width at which the title names the best point.
 const WITH_BEST: u16 = 100;
 
 /// Figure that is drawn against the knob.
@@ -46,8 +51,7 @@ struct ChartedFigure {
 
 impl ChartedFigure {
     /// Returns the figure that the kind charts, or the objective if the kind declares no figure or `overlay` is true.
-    fn of(run: &SweepRun, overlay: bool) -> Self {
-        let kind = run.sweep.kind().name;
+    fn of(kind: &str, objective: &ObjectiveInfo, overlay: bool) -> Self {
         let offered = lightbay_engines::sweeps(kind);
         let metric = lightbay_engines::metric(kind, offered.figure).filter(|_| !overlay);
         if let Some(info) = metric {
@@ -59,9 +63,18 @@ impl ChartedFigure {
                 best: offered.best,
             };
         }
-        let objective = run.sweep.objective();
         let room = if overlay { Room::Short } else { Room::Long };
         Self { metric: None, label: objective.label, unit: objective.unit, room, best: None }
+    }
+
+    /// Returns the figure of a plan with an objective value and metrics, in its base unit.
+    fn of_plan(&self, objective: f64, metrics: &Metrics) -> Option<f64> {
+        self.metric.map_or(Some(objective), |name| metrics.get(name).copied())
+    }
+
+    /// Returns the value that no plan can exceed, as a line of the chart.
+    fn baselines(&self) -> Vec<Baseline> {
+        self.best.map(|(name, value)| Baseline { name: name.into(), value }).into_iter().collect()
     }
 
     /// Returns the figure of a row, in its base unit.
@@ -99,6 +112,7 @@ pub struct WhatIfPane {
     baselines: Vec<Baseline>,
     items: Arc<[Item]>,
     cells: Vec<Vec<String>>,
+    before: BeforeSweep,
 }
 
 impl WhatIfPane {
@@ -110,14 +124,19 @@ impl WhatIfPane {
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
-        let Some(run) = input.app.shown_sweep() else { return Self::draw_empty(input, area, buf) };
+        let Some(run) = input.app.shown_sweep() else {
+            return self.before.draw(input, area, buf, drawn, out);
+        };
         let overlay = input.state.overlay && !input.info.overlay.is_empty();
-        let figure = ChartedFigure::of(run, overlay);
+        let figure = ChartedFigure::of(run.sweep.kind().name, &run.sweep.objective(), overlay);
         self.refill(run, figure, overlay);
         let unit = run.axis().map_or("", |axis| axis.info.unit.as_ref());
         let knob = run.knob();
         let context = vec![Piece::muted(format!("{} over {knob}", figure.label))];
-        let title = Title { context, value: vec![Piece::answer(progress(run))] };
+        let mut value =
+            if area.width >= WITH_BEST && input.large { Self::best(run, figure) } else { Vec::new() };
+        value.push(Piece::answer(progress(run)));
+        let title = Title { context, value };
         let first = run.rows.is_empty() && run.state.is_active();
         frame(input, &title, if first { Shown::Waiting("the first point") } else { Shown::Ready }, area, buf);
         let inner = body(area, u16::from(area.height >= 5));
@@ -127,33 +146,27 @@ impl WhatIfPane {
         let table = Some(inner.height.saturating_sub(CHART_ROWS)).filter(|rows| *rows >= 2);
         let table = table.map_or(0, |rows| rows.min(self.cells.len() as u16 + 1));
         let chart = Rect { height: inner.height - table, ..inner };
-        self.draw_chart(input, run, unit, figure, chart, buf);
-        let selected = input.state.selected.map(|cell| cell as usize).filter(|cell| *cell <= run.sweep.len());
+        let is_cell = |cell: &usize| (1..=run.sweep.len()).contains(cell);
+        let own = input.state.selected.map(|cell| cell as usize).filter(is_cell);
+        let selected = own.or_else(|| cursor(input, run));
+        self.draw_chart(input, run, unit, figure, selected, chart, buf);
         self.draw_table(input, run, selected, from(inner, chart.height), buf, out);
         drawn.items = Arc::clone(&self.items);
         drawn.page = usize::from(table.saturating_sub(1)).max(1);
-        let sentence = match selected {
+        if let Some(cell) = selected {
+            drawn.chosen = Some(cell as ItemId).filter(|_| own.is_none());
+            (drawn.steps, drawn.steps_through) = (run.sweep.len() as u32, Some((input.pane, cell as ItemId)));
+        }
+        let has_ended = matches!(run.state, SweepState::Ended(_));
+        let sentence = match selected.filter(|_| own.is_some() || has_ended) {
             Some(cell) => sentence(&input.app.keymap, run, cell, unit, figure),
-            None => Self::summary(&input.app.keymap, inner.width, run, figure),
+            None => Self::summary(&input.app.keymap, run),
         };
         if area.height >= 5 {
             line(&input.app.look.theme, &sentence, below(inner), buf);
         }
         drawn.sentence = plain(&sentence);
         drawn.details = selected.and_then(|cell| run.row(cell)).map(details).unwrap_or_default();
-    }
-
-    fn draw_empty(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
-        let knob = input.info.sweeps.and_then(|sweeps| sweeps.knobs.get(usize::from(input.state.mode)));
-        let (context, what) = match knob {
-            Some(knob) => (vec![Piece::muted(format!("over {knob}"))], format!("no sweep over {knob} yet")),
-            None => (Vec::new(), "no sweep over another parameter yet".to_owned()),
-        };
-        let state = Shown::Empty {
-            what: &what,
-            remedy: "{inspect} suggests values; {fold} shows the next parameter",
-        };
-        frame(input, &Title { context, value: Vec::new() }, state, area, buf);
     }
 
     fn refill(&mut self, run: &SweepRun, figure: ChartedFigure, overlay: bool) {
@@ -195,8 +208,7 @@ impl WhatIfPane {
         // The chart draws the first series on top.
         self.series.reverse();
         self.items = items.into();
-        self.baselines =
-            figure.best.map(|(name, value)| Baseline { name: name.into(), value }).into_iter().collect();
+        self.baselines = figure.baselines();
     }
 
     fn draw_chart(
@@ -205,27 +217,19 @@ impl WhatIfPane {
         run: &SweepRun,
         unit: &str,
         figure: ChartedFigure,
+        selected: Option<usize>,
         area: Rect,
         buf: &mut Buffer,
     ) {
         let values = run.axis().map_or(&[][..], |axis| &axis.values);
-        let places = (0..values.len()).map(|at| place(values, at));
-        let (first, last) =
-            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
-        // A few whole numbers are spaced evenly, with a tick at each.
-        let counts = values.iter().all(|value| matches!(value, ParamValue::Int(_))) && last - first <= COUNTS;
-        let x = if first > 0.0 && last / first > WIDE && !counts {
-            Axis::log(unit)
-        } else {
-            Axis::linear(unit).whole(counts)
-        };
-        let x = x.bounds(first, last);
+        let counts = values.iter().all(|value| matches!(value, ParamValue::Int(_)));
+        let x = x_axis((0..values.len()).map(|at| place(values, at)), counts, unit);
         let y = Axis::linear(figure.unit.symbol);
         let mut events = Vec::new();
         if let Some(at) = present(input, run) {
             events.push(Event { at, name: "now".into(), cursor: false });
         }
-        let chosen = input.state.selected.map(|cell| run.sweep.cell(cell as usize));
+        let chosen = selected.map(|cell| run.sweep.cell(cell));
         if let Some(at) = chosen.and_then(|cell| cell.at.first().copied()).filter(|at| *at < values.len()) {
             events.push(Event { at: place(values, at), name: "".into(), cursor: true });
         }
@@ -255,7 +259,11 @@ impl WhatIfPane {
         let now = input.app.work.as_ref().and_then(|work| work.now.scenario.knob(&run.axis()?.info.name));
         let heads: Vec<String> = values
             .iter()
-            .map(|value| format!("{value}{}", if now.as_ref() == Some(value) { "*" } else { "" }))
+            .map(|value| {
+                let text = value.to_string();
+                let text = if value.as_f64().is_some() { number::grouped(&text) } else { text };
+                format!("{text}{}", if now.as_ref() == Some(value) { "*" } else { "" })
+            })
             .collect();
         let longest =
             |texts: &[String]| texts.iter().map(|text| text::width(text, theme.glyphs)).max().unwrap_or(0);
@@ -322,21 +330,23 @@ impl WhatIfPane {
         !(0..self.cells.len()).filter_map(value).any(beaten)
     }
 
-    /// Returns the summary that is shown while nothing is selected.
-    fn summary(keymap: &Keymap, width: u16, run: &SweepRun, figure: ChartedFigure) -> Vec<Piece> {
-        if run.state.is_active() {
-            let next = run.sweep.cell(run.rows.len() + 1);
-            let method = run.sweep.method_names().nth(next.method).unwrap_or_default();
-            let value = run.sweep.values_at(&next).next().map_or_else(String::new, ToString::to_string);
-            return vec![
-                Piece::muted("solving "),
-                Piece::text(format!("{method} at {value}")),
-                Piece::muted(keymap.in_words("; {stop_solve} stops").into_owned()),
-            ];
-        }
+    /// Returns the state of a sweep that is active or failed.
+    fn summary(keymap: &Keymap, run: &SweepRun) -> Vec<Piece> {
         if let SweepState::Failed(problem) = &run.state {
             return vec![Piece::new(problem.clone(), Tone::Bad)];
         }
+        let next = run.sweep.cell(run.rows.len() + 1);
+        let method = run.sweep.method_names().nth(next.method).unwrap_or_default();
+        let value = run.sweep.values_at(&next).next().map_or_else(String::new, ToString::to_string);
+        vec![
+            Piece::muted("solving "),
+            Piece::text(format!("{method} at {value}")),
+            Piece::muted(keymap.in_words("; {stop_solve} stops").into_owned()),
+        ]
+    }
+
+    /// Returns the best point with its method: `best MCF 0.03 at 1 by tons-fast`.
+    fn best(run: &SweepRun, figure: ChartedFigure) -> Vec<Piece> {
         let sense = run.sweep.objective().sense;
         let best =
             run.rows.iter().filter(|row| !row.failed()).filter(|row| figure.raw(row).is_some()).reduce(
@@ -345,16 +355,14 @@ impl WhatIfPane {
                     if a.zip(b).is_some_and(|(a, b)| sense.better(a, b)) { row } else { best }
                 },
             );
-        let mut pieces = vec![Piece::muted(
-            keymap.in_words("arrows choose a point, {inspect} sets it, {edit} sweeps again").into_owned(),
-        )];
-        if let Some(row) = best.filter(|_| width >= WITH_BEST) {
-            let value = with_unit(figure.raw(row).unwrap_or_default(), figure.unit, Room::Long);
-            let at = row.values.first().map_or_else(String::new, ToString::to_string);
-            pieces.push(Piece::text(format!("   best {} {value} ", figure.label)));
-            pieces.push(Piece::muted(format!("at {at} by {}", row.method)));
-        }
-        pieces
+        let Some(row) = best else { return Vec::new() };
+        let value = with_unit(figure.raw(row).unwrap_or_default(), figure.unit, Room::Long);
+        let at = row.values.first().map_or_else(String::new, ToString::to_string);
+        vec![
+            Piece::muted("best "),
+            Piece::answer(value),
+            Piece::muted(format!(" at {} by {}   ", number::grouped(&at), row.method)),
+        ]
     }
 }
 
@@ -374,6 +382,30 @@ fn progress(run: &SweepRun) -> String {
 fn place(values: &[ParamValue], at: usize) -> f64 {
     let numbers = values.iter().all(|value| value.as_f64().is_some());
     values.get(at).and_then(ParamValue::as_f64).filter(|_| numbers).unwrap_or(at as f64)
+}
+
+/// Returns the axis of the knob: logarithmic if the values differ much; a few whole numbers are spaced evenly, with a
+/// tick at each.
+fn x_axis(places: impl Iterator<Item = f64>, are_whole: bool, unit: &str) -> Axis<'_> {
+    let (first, last) =
+        places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+    let counts = are_whole && last - first <= COUNTS;
+    let x = if first > 0.0 && last / first > WIDE && !counts {
+        Axis::log(unit)
+    } else {
+        Axis::linear(unit).whole(counts)
+    };
+    x.bounds(first, last)
+}
+
+/// Returns the cell at which the cursor is until the user chooses one: the last method at the present value of the knob,
+/// else at the first value.
+fn cursor(input: &PaneInput<'_>, run: &SweepRun) -> Option<usize> {
+    let axis = run.axis()?;
+    let last = run.sweep.method_names().count().checked_sub(1)?;
+    let now = input.app.work.as_ref().and_then(|work| work.now.scenario.knob(&axis.info.name));
+    let at = axis.values.iter().position(|value| now.as_ref() == Some(value)).unwrap_or(0);
+    Some(run.cell_at(at, last))
 }
 
 /// Returns the position of the present value of the knob, if this value is within the range of the axis.
