@@ -42,6 +42,9 @@ const RATES_BELOW: u16 = 14;
 /// Number of the pane of demand against capacity.
 const CONTENTION: u8 = 8;
 
+/// Number of rows around the list of links in this pane: title, headings, sentence and legend.
+const CONTENTION_AROUND: u16 = 6;
+
 /// Number of the pane of sweeps.
 const WHAT_IF: u8 = 9;
 
@@ -225,7 +228,15 @@ impl KindPanes for Training {
             RATES => self.rates.draw(input, &explained, choice, area, buf, drawn, out),
             _ => {
                 if let Some(section) = self.sections.get_mut(&input.info.number) {
-                    return section.draw(input, &explained, choice, area, buf, (drawn, out));
+                    // A large pane of contention also shows the rates of the selected link over time.
+                    let own = explained.ways.len() as u16 + CONTENTION_AROUND;
+                    let with_rates = input.info.number == CONTENTION && own + RATES_BELOW < area.height;
+                    let height = if with_rates { own } else { area.height };
+                    section.draw(input, &explained, choice, Rect { height, ..area }, buf, (drawn, out));
+                    if with_rates {
+                        self.draw_rates(input, &explained, choice, from(area, own + 1), buf, out);
+                    }
+                    return;
                 }
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
                 let baseline = baseline.and_then(|whole| whole.part(chosen));
@@ -233,18 +244,34 @@ impl KindPanes for Training {
                 // A large pane also shows what the selected link carries over time.
                 let own = self.ports.rows();
                 let rest = from(area, own + 1);
-                let rates = input.app.pane_info(PaneId::Kind(RATES)).filter(|_| rest.height >= RATES_BELOW);
-                let height = if rates.is_some() { own } else { area.height };
+                let with_rates = rest.height >= RATES_BELOW;
+                let height = if with_rates { own } else { area.height };
                 let place = Rect { height, ..area };
                 self.ports.draw(input, &explained, baseline.as_deref(), choice, place, buf, drawn, out);
-                if let Some(info) = rates {
-                    let pane = info.id();
-                    let state = input.app.pane(pane).clone();
-                    let below = PaneInput { pane, info, state, focused: false, ..input.clone() };
-                    let mut other = PaneDrawn::new(pane, rest);
-                    self.rates.draw(&below, &explained, choice, rest, buf, &mut other, out);
+                if with_rates {
+                    self.draw_rates(input, &explained, choice, rest, buf, out);
                 }
             }
         }
+    }
+}
+
+impl Training {
+    /// Draws the rates of the selected link below another pane.
+    fn draw_rates(
+        &mut self,
+        input: &PaneInput<'_>,
+        explained: &JobFacts,
+        choice: Choice,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        let Some(info) = input.app.pane_info(PaneId::Kind(RATES)) else { return };
+        let pane = info.id();
+        let state = input.app.pane(pane).clone();
+        let below = PaneInput { pane, info, state, focused: false, ..input.clone() };
+        let mut other = PaneDrawn::new(pane, area);
+        self.rates.draw(&below, explained, choice, area, buf, &mut other, out);
     }
 }

@@ -7,7 +7,7 @@ use super::{Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
-use crate::view::present::rows::line;
+use crate::view::present::rows::{self, ends, line};
 use crate::view::present::section;
 use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_engines::training::plan::RateControl;
@@ -24,6 +24,9 @@ use std::sync::Arc;
 
 /// Number of rows of names and times above the grid.
 const HEADS: u16 = 2;
+
+/// Minimum height at which the limits of shared links are shown at every size of the screen.
+const LARGE: u16 = 24;
 
 /// Key of the state for which the rows were computed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -93,8 +96,10 @@ impl ActivityPane {
             tail: input.mode().starts_with("tail"),
             to_scale: input.mode().ends_with("to scale"),
         };
-        let (columns, scale) = self.columns(input, facts, form, inner.width);
-        let wide = input.app.size.class != SizeClass::Grid;
+        let chosen = selected.filter(|_| choice.by_person);
+        let (columns, scale) = self.columns(input, facts, form, chosen, inner.width);
+        // Limits of the links need room; a zoomed pane has it at every size.
+        let wide = input.app.size.class != SizeClass::Grid || area.height >= LARGE;
         self.fill(facts, columns.clone(), wide, selected, input.state.overlay);
 
         let context = if form.tail { "DP tail" } else { "whole iteration" };
@@ -119,7 +124,10 @@ impl ActivityPane {
         );
 
         let sentence = self.sentence(facts, selected, input.state.step);
-        line(theme, &sentence, below(inner), buf);
+        let height = usize::from(inner.height.saturating_sub(HEADS));
+        let rows = (self.state.row_offset, height, self.rows.len());
+        let in_sight: Vec<Piece> = rows::in_sight(rows, (0, 0, 0)).map(Piece::muted).into_iter().collect();
+        ends(theme, &sentence, &in_sight, below(inner), buf);
         if legend > 0 {
             let under = below(inner);
             let legend = legend_line(theme.shades(), theme.is_ascii(), input.state.overlay);
@@ -129,12 +137,14 @@ impl ActivityPane {
         drawn.chosen = selected.filter(|_| choice.by_person);
     }
 
-    /// Returns the displayed intervals, and the scale of their widths.
+    /// Returns the displayed intervals, and the scale of their widths. The intervals of a task that the user chose are
+    /// among them.
     fn columns(
         &self,
         input: &PaneInput<'_>,
         facts: &Explained,
         form: ActivityForm,
+        chosen: Option<u32>,
         width: u16,
     ) -> (Range<usize>, ActivityScale) {
         let count = self.intervals.len();
@@ -161,6 +171,13 @@ impl ActivityPane {
             None if form.tail => count.saturating_sub(fitting),
             None => 0,
         };
+        let own = chosen.and_then(|task| facts.analysis.activity.get(task as usize));
+        let hidden = own.filter(|own| {
+            input.state.step.is_none()
+                && (own.first >= first + fitting || own.first + own.nics.len() <= first)
+        });
+        let around = |own: usize| own.saturating_sub(fitting / 2).min(count.saturating_sub(fitting));
+        let first = hidden.map_or(first, |own| around(own.first));
         let columns = first..(first + fitting).min(count);
         let scale = if form.to_scale {
             ActivityScale::Proportional(columns.len().max(1))

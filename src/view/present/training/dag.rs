@@ -6,7 +6,7 @@ use super::{Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
-use crate::view::present::rows::line;
+use crate::view::present::rows::{self, ends, line};
 use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_engines::training::model::full_dag::NodeKind;
 use lightbay_engines::training::report;
@@ -29,7 +29,13 @@ struct Key {
     plan: u64,
     mode: u8,
     numbers: bool,
+    full: bool,
 }
+
+/// Minimum height at which the computation of the stages is drawn above the transfers, if all rows fit, and the number of
+/// rows around the lanes: title, axis, sentence and legend.
+const LARGE: u16 = 24;
+const AROUND: u16 = 5;
 
 /// Data of the pane, refilled when plan or form change.
 #[derive(Debug, Default)]
@@ -38,6 +44,8 @@ pub struct DagPane {
     lanes: Vec<Lane>,
     items: Vec<TimelineItem>,
     selectable: Arc<[Item]>,
+    /// Number of rows of the lanes of links.
+    link_rows: u16,
     /// End of the head and start of the tail, seconds; `None` if nothing is folded.
     fold: Option<(f64, f64)>,
     /// Time from one micro-batch to the next in the steady state, seconds.
@@ -61,14 +69,20 @@ impl DagPane {
     ) {
         let theme = &input.app.look.theme;
         let wide = input.large || input.app.size.class == SizeClass::Wide;
-        let full = input.mode() == "full graph";
-        let key = Key { plan: facts.key, mode: input.state.mode, numbers: wide };
+        if self.key.is_none_or(|key| key.plan != facts.key) {
+            self.fill(facts, wide, false);
+        }
+        // A large pane has room for the computation too.
+        let is_large = area.height >= LARGE && self.link_rows + Self::stages(facts) < area.height - AROUND;
+        let chosen_full = input.mode() == "full graph";
+        let full = chosen_full || is_large;
+        let key = Key { plan: facts.key, mode: input.state.mode, numbers: wide, full };
         if self.key != Some(key) {
             self.key = Some(key);
             self.fill(facts, wide, full);
         }
-        self.place_axis(input, facts);
-        let selected = Self::selected(input, choice, full);
+        let selected = Self::selected(input, facts, choice, full);
+        self.place_axis(input, facts, selected);
         self.fill_edges(facts, selected, input.large && input.focused);
 
         let notes = u16::from(wide && area.height >= 14);
@@ -78,7 +92,7 @@ impl DagPane {
             .edges(&self.edges)
             .pinned(self.lanes.iter().take_while(|lane| lane.rail).count());
         let mut context = facts.title();
-        if full {
+        if chosen_full {
             // An explicit instance has transfers and delays, but its compute is unknown.
             context.push(Piece::muted(if facts.steps.is_empty() {
                 "full graph: compute unknown  "
@@ -99,7 +113,10 @@ impl DagPane {
         drawn.chosen = selected.filter(|_| choice.by_person);
 
         let sentence = Self::sentence(facts, selected);
-        line(theme, &sentence, below(inner), buf);
+        let visible = (self.state.visible.start, self.state.visible.len());
+        let in_sight = rows::in_sight((visible.0, visible.1, self.lane_rows()), (0, 0, 0));
+        let in_sight: Vec<Piece> = in_sight.map(Piece::muted).into_iter().collect();
+        ends(theme, &sentence, &in_sight, below(inner), buf);
         if notes > 0 {
             let legend = self.legend(theme.is_ascii());
             let under = below(inner);
@@ -112,11 +129,22 @@ impl DagPane {
             .unwrap_or_default();
     }
 
-    fn selected(input: &PaneInput<'_>, choice: Choice, full: bool) -> Option<u32> {
-        if full && let Some(id) = input.state.selected {
-            return Some(id);
-        }
-        choice.task
+    fn selected(input: &PaneInput<'_>, facts: &Explained, choice: Choice, full: bool) -> Option<u32> {
+        // Other panes share transfers, but not computation.
+        let is_own = |id: &u32| {
+            *id as usize >= facts.analysis.tasks.len() && input.app.chosen_in.first() == Some(&input.pane)
+        };
+        input.state.selected.filter(|id| full && is_own(id)).or(choice.task)
+    }
+
+    /// Returns the number of stages whose computation is known.
+    fn stages(facts: &Explained) -> u16 {
+        facts.steps.iter().map(|step| step.stage + 1).max().unwrap_or(0) as u16
+    }
+
+    /// Returns the number of rows of all lanes.
+    fn lane_rows(&self) -> usize {
+        self.lanes.iter().map(|lane| usize::from(lane.rows.max(1))).sum()
     }
 
     fn fill(&mut self, facts: &Explained, numbers: bool, full: bool) {
@@ -126,7 +154,9 @@ impl DagPane {
             self.fill_stages(facts, numbers);
         }
         self.fill_moves(facts);
+        let before = self.lane_rows();
         self.fill_links(facts, numbers);
+        self.link_rows = (self.lane_rows() - before) as u16;
         self.find_fold(facts);
         self.count_folded();
         let mut row_of = Vec::with_capacity(self.lanes.len());
@@ -150,8 +180,7 @@ impl DagPane {
 
     /// Adds one lane per stage with the compute tasks of the stage, for the full graph.
     fn fill_stages(&mut self, facts: &Explained, numbers: bool) {
-        let stages = facts.steps.iter().map(|step| step.stage + 1).max().unwrap_or(0);
-        for stage in 0..stages {
+        for stage in 0..u32::from(Self::stages(facts)) {
             self.lanes.push(Lane {
                 id: u32::MAX - stage,
                 name: format!("stage {}", stage + 1).into(),
@@ -311,12 +340,17 @@ impl DagPane {
         }
     }
 
-    fn place_axis(&mut self, input: &PaneInput<'_>, facts: &Explained) {
+    /// Places the axis. A stretched axis shows the selected item.
+    fn place_axis(&mut self, input: &PaneInput<'_>, facts: &Explained, selected: Option<u32>) {
         let end = facts.analysis.makespan_s.max(f64::MIN_POSITIVE);
         self.parts.clear();
         if input.state.zoom > 0 {
             let width = end / f64::from(1u32 << input.state.zoom.min(20));
-            let from = (input.state.centre.clamp(0.0, 1.0) * end - width / 2.0).clamp(0.0, end - width);
+            let around = |at: f64| (at - width / 2.0).clamp(0.0, end - width);
+            let from = around(input.state.centre.clamp(0.0, 1.0) * end);
+            let item = selected.and_then(|id| self.items.iter().find(|item| item.id == id));
+            let hidden = item.filter(|item| item.end_s < from || item.start_s > from + width);
+            let from = hidden.map_or(from, |item| around(f64::midpoint(item.start_s, item.end_s)));
             self.parts.push(AxisPart::Span { from_s: from, to_s: from + width, weight: 1 });
             return;
         }
@@ -416,6 +450,10 @@ impl DagPane {
             labels(input, &self.selectable, |id| links::task(&facts.analysis.setting.instance, id));
         drawn.page = usize::from(inner.height.saturating_sub(1));
         drawn.offset = self.state.offset;
+        if let Some(item) = self.state.selected {
+            (drawn.steps, drawn.steps_through) = (self.selectable.len() as u32, Some((input.pane, item)));
+            drawn.along_axis = true;
+        }
         out.hits.extend(self.state.hits.iter().map(|hit| input.hit(hit.rect, hit.id, Command::Inspect)));
     }
 }

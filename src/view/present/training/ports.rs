@@ -361,7 +361,7 @@ impl PortsPane {
         // The verdict comes first, because a narrow pane omits the figures.
         let mut line = vec![Piece::answer(format!("> {name}  {}", pieces::circuits(used.circuits)))];
         if used.holds_up {
-            line.push(Piece::new("  ! cap. loss", Tone::Bad));
+            line.push(Piece::new(format!("  ! {}", cause(facts, link)), Tone::Bad));
             line.push(Piece::muted(" on the critical path"));
         } else if used.donates() {
             line.push(Piece::new("  spare circuits", Tone::Good));
@@ -407,13 +407,26 @@ impl PortsPane {
     }
 }
 
+/// Width of the names of links in a wide table, next to which the numbers follow.
+const LINK: u16 = 24;
+
+/// Returns the larger cause of the losses of the critical tasks of a link, in the words of the critical path.
+fn cause(facts: &Explained, link: u32) -> &'static str {
+    let via = &facts.analysis.setting.evaluator.network.via;
+    let own = facts.analysis.chain.tasks.iter().filter(|on| via[on.task as usize] / 2 == link);
+    let (too_few_s, contention_s) = own.fold((0.0, 0.0), |(few, contention), on| {
+        (few + on.loses.too_few_s, contention + on.loses.contention_s)
+    });
+    if contention_s > too_few_s { "contention delay" } else { "capacity loss" }
+}
+
 /// Returns the columns of the table of links; narrow panes shorten the headings rather than lose a column.
 fn columns(width: u16) -> [Column; 7] {
     let wide = width >= WIDE;
     let (circuits, most) =
         if wide { (("circuits", 8), ("max useful", 10)) } else { (("circ.", 5), ("max", 3)) };
     [
-        Column::left("link", 12).grow(),
+        Column::left("link", if wide { LINK } else { 12 }),
         Column::right(circuits.0, circuits.1).gap(1),
         Column::right(most.0, most.1).priority(3),
         Column::right("B", 3).priority(4),
