@@ -1,4 +1,5 @@
-//! Help: the concepts, the panes, and all keys of the focused pane or layer, from the action table.
+//! Help: the focused pane with its terms, the concepts, the panes, and all keys of the focused pane or layer, from the
+//! action table.
 
 use super::read::wrapped;
 use super::{Layers, field, line, popup, top};
@@ -10,6 +11,7 @@ use crate::app::possible::Possible;
 use crate::app::state::App;
 use crate::app::table;
 use lightbay_core::problem::counted;
+use lightbay_engines::glossary::{self, GlossaryEntry};
 use lightbay_widgets::{Column, Cut, ListItem, Piece, RowKind, Sentence, Table, TableRow, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -30,6 +32,12 @@ const IDEA: [&str; 4] = [
     "Panes explain where the time goes; {set_baseline} sets a baseline plan for comparison.",
     "Every plan has passed an independent checker; all work is saved at once.",
 ];
+
+/// Maximum number of terms that the help of a pane explains.
+const TERMS: usize = 5;
+
+/// Number of columns of the frame of the pop-up and of the indentation of its text.
+const MARGIN: usize = 8;
 
 impl Layers {
     pub(super) fn help(&mut self, app: &App, list: &Filtered, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
@@ -106,6 +114,9 @@ impl Layers {
             self.rows.extend((1..height).map(|at| TableRow::fixed(line(at))));
         };
         if intro {
+            for row in about_pane(app, usize::from(width).saturating_sub(MARGIN)) {
+                add(row);
+            }
             for words in IDEA {
                 let words = app.keymap.in_words(words);
                 for line in wrapped(&words, width.saturating_sub(1), theme) {
@@ -195,6 +206,84 @@ fn heading(text: &str, tone: Tone) -> TableRow {
 fn pane(info: &PaneInfo) -> TableRow {
     let key = if info.number <= 9 { info.number.to_string() } else { "list".to_owned() };
     TableRow::fixed(vec![Piece::answer(key), Piece::text(info.help), Piece::muted(info.name)])
+}
+
+/// Returns rows about the focused pane: its question, its selected item, its views and steps, and the terms that it uses.
+fn about_pane(app: &App, room: usize) -> Vec<TableRow> {
+    let Some(info) = app.pane_info(app.focus.pane) else { return Vec::new() };
+    let drawn = app.drawn_pane(info.id());
+    let mut rows = vec![heading(&format!(" {} {}", info.number, info.name), Tone::Answer)];
+    let mut add = |text: &str, tone: Tone| {
+        rows.extend(broken(text, room).into_iter().map(|line| heading(&format!("  {line}"), tone)));
+    };
+    add(info.help, Tone::Text);
+    if let Some(sentence) = drawn.map(|drawn| drawn.sentence.as_str()).filter(|sentence| !sentence.is_empty())
+    {
+        add(sentence, Tone::Muted);
+    }
+    let views: Vec<String> = info.modes.iter().map(|mode| mode.replace('_', " ")).collect();
+    if views.len() > 1 {
+        add(&app.keymap.in_words(&format!("{{fold}} changes the view: {}", views.join(", "))), Tone::Text);
+    }
+    if !info.overlay.is_empty() {
+        add(&app.keymap.in_words(&format!("{{toggle_overlay}} shows {}", info.overlay)), Tone::Text);
+    }
+    if drawn.is_some_and(|drawn| drawn.steps > 1) {
+        let what = if info.steps.is_empty() { "item" } else { info.steps };
+        let keys =
+            format!("{{step_back}} {{step_forward}} go to the previous and next {what}, {{play}} plays them");
+        add(&app.keymap.in_words(&keys), Tone::Text);
+    }
+    for term in terms_of(app, info) {
+        add(&format!("{}: {}", term.word, term.sentence), Tone::Muted);
+    }
+    rows.push(TableRow::gap());
+    rows
+}
+
+/// Returns the terms of the glossary that a pane uses, in the order in which the pane uses them.
+fn terms_of(app: &App, info: &PaneInfo) -> Vec<GlossaryEntry> {
+    let kind = app.work.as_ref().map_or("", |work| work.kind);
+    let mut text = format!("{} {}", info.name, info.help);
+    if let Some(drawn) = app.drawn_pane(info.id()) {
+        for line in std::iter::once(&drawn.sentence).chain(&drawn.details) {
+            text.push(' ');
+            text.push_str(line);
+        }
+    }
+    let text = text.to_lowercase();
+    let is_end = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+    let place_of = |word: &str| {
+        let word = word.to_lowercase();
+        text.match_indices(&word).map(|(at, _)| at).find(|at| {
+            is_end(text[..*at].chars().next_back()) && is_end(text[at + word.len()..].chars().next())
+        })
+    };
+    let place = |entry: &GlossaryEntry| {
+        std::iter::once(entry.word.as_str()).chain(entry.also.iter().copied()).filter_map(place_of).min()
+    };
+    let of_kind = |entry: &GlossaryEntry| entry.kind.is_none_or(|of| of == kind);
+    let entries = glossary::entries().into_iter().filter(of_kind);
+    let mut found: Vec<(usize, GlossaryEntry)> =
+        entries.filter_map(|entry| Some((place(&entry)?, entry))).collect();
+    found.sort_by_key(|(at, _)| *at);
+    found.dedup_by(|a, b| a.1.word == b.1.word);
+    found.into_iter().take(TERMS).map(|(_, entry)| entry).collect()
+}
+
+/// Breaks a text into lines of at most `room` columns.
+fn broken(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn is_fixed(row: &TableRow) -> bool {
