@@ -36,6 +36,31 @@ fn each_pane_without_unicode() {
     }
 }
 
+#[test]
+fn headings_of_a_later_block_stay_in_view() {
+    let mut bench = Bench::solved("small", Style::NoColour);
+    focused(&mut bench, 6);
+    bench.app.focus.zoomed = true;
+    bench.draw(80, 24);
+    bench.keys("G");
+    let screen = bench.screen("path-end", 80, 24);
+    assert!(!screen.contains("capacity loss") && screen.contains("adds ms"), "{screen}");
+}
+
+#[test]
+fn sections_show_the_baseline_next_to_the_plan() {
+    let mut bench = Bench::solved("tiny4", Style::NoColour);
+    let links = bench.app.kind_panes().iter().find(|info| info.name == "Links").unwrap().id();
+    bench.run(Command::Focus(links));
+    let number = bench.app.plans.baseline.unwrap();
+    let screen = bench.screen("links-baseline", 120, 40);
+    assert!(screen.contains(&format!("against B {number}")), "{screen}");
+    assert!(screen.contains(&format!("circuits  B {number}")), "{screen}");
+    bench.app.plans.baseline = None;
+    let screen = bench.screen("links-alone", 120, 40);
+    assert!(!screen.contains(&format!("B {number}")), "{screen}");
+}
+
 /// Returns the line with the sentence of a pane that fills the screen.
 fn sentence(bench: &mut Bench, pane: u8) -> String {
     focused(bench, pane);

@@ -252,8 +252,7 @@ fn throughput_and_sizes_speak_of_the_plan_shown() {
         let certified = |method: &str| if method == "pt" { "0.01010" } else { "0.01070" };
         for size in [(160, 45), (120, 40)] {
             let screen = bench.alone("truth", 3, size.0, size.1);
-            let of_pod: Vec<&str> =
-                screen.lines().filter(|line| line.contains("this pod, certified")).collect();
+            let of_pod: Vec<&str> = screen.lines().filter(|line| line.contains("certified 0.")).collect();
             assert!(of_pod.iter().all(|line| !line.contains(certified(other))), "{screen}");
         }
         assert_eq!(bench.app.plans.shown().unwrap().method, shown);
