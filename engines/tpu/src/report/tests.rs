@@ -61,7 +61,6 @@ fn sections_of_plans_are_not_there_without_one() {
     let scenario = scenario();
     let report = TpuReport::new(&scenario, None).unwrap();
     for name in ["channels", "hottest", "simulation"] {
-<<<<<<< HEAD
         assert!(
             report
                 .section(name, Deadline::NEVER)
@@ -70,9 +69,6 @@ fn sections_of_plans_are_not_there_without_one() {
                 .contains("this section needs a plan"),
             "{name}"
         );
-=======
-        assert!(report.section(name, Deadline::NEVER).unwrap_err().to_string().contains("plan"), "{name}");
->>>>>>> 846d4fe1 (screens: pictures with scales, baselines and complete clauses)
     }
     assert!(report.section("nope", Deadline::NEVER).is_err());
 }

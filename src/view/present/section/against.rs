@@ -1,9 +1,9 @@
 //! A section together with the same section of a baseline plan: old values next to new ones, and old curves behind new
 //! ones.
 
-use lightbay_core::report::section::{About, Lane};
 use lightbay_core::report::{
-    Body, Cell, Column, Curve, Curves, Facts, Matrix, Phrase, Row, Section, Spans, Table, Tone, Unit, text,
+    About, Body, Cell, Column, Curve, Curves, Facts, Lane, Matrix, Phrase, Row, Section, Spans, Table, Tone,
+    Unit, text,
 };
 use std::collections::BTreeMap;
 
@@ -197,8 +197,7 @@ fn compare_spans(spans: &mut Spans, old: &Spans, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightbay_core::report::Point;
-    use lightbay_core::report::section::Span;
+    use lightbay_core::report::{Point, Span};
 
     fn table(loads: &[(&str, u32)]) -> Table {
         let columns = vec![Column::words("link", "link"), Column::counts("load", "load")];

@@ -3,7 +3,7 @@
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{ends, line, row};
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Column, LoadAxis, LoadSpan, Unit};
+use lightbay_core::report::{Column, LoadAxis, LoadSpan};
 use lightbay_widgets::number::grouped;
 use lightbay_widgets::{Meter, Part, Piece, Range, Scale, Strip, Theme, Tone, pieces_width};
 use ratatui::buffer::Buffer;

@@ -7,7 +7,7 @@ use crate::view::present::PaneInput;
 use crate::view::present::rows::line;
 use lightbay_core::report::text::{self, in_column};
 use lightbay_core::report::{
-    Body, Cell, Column as Heading, Fact, Facts, Phrase, Row, Section, Table as Rows, Tone as Meaning, Unit,
+    Body, Cell, Column as Heading, Fact, Facts, Phrase, Row, Section, Table as Rows, Tone as Meaning,
 };
 use lightbay_widgets::{Column, Cut, Piece, Table, TableRow, TableState, Tone, number, pieces_width};
 use ratatui::buffer::Buffer;
