@@ -1,4 +1,4 @@
-//! Integer and linear programs, solved by HiGHS. Sections are those of docs/methods/collective.md.
+//! Integer and linear programs, solved by HiGHS. Sections are those of docs/methods/collective-search.md.
 //!
 //! | module | content |
 //! |---|---|

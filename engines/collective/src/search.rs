@@ -1,4 +1,4 @@
-//! Searches for schedules. Sections are those of docs/methods/collective.md.
+//! Searches for schedules. Sections are those of docs/methods/collective-search.md.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Spanning trees along which data is spread, and schedules made of them (docs/methods/collective.md, section 11).
+//! Spanning trees along which data is spread, and schedules made of them (docs/methods/collective-trees.md, section
+//! 11).
 //!
 //! | module | content |
 //! |---|---|

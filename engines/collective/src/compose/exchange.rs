@@ -1,5 +1,5 @@
-//! Schedules of AllToAlls in compact form: the paths of one chunk of each orbit (docs/methods/collective.md, section
-//! 11).
+//! Schedules of AllToAlls in compact form: the paths of one chunk of each orbit (docs/methods/collective-trees.md,
+//! section 11).
 
 use super::{claims, figures_of, time};
 use crate::bounds::EpochBound;

@@ -1,4 +1,4 @@
-//! Plans of parts of chunks (docs/methods/collective.md, section 8).
+//! Plans of parts of chunks (docs/methods/collective-search.md, section 8).
 
 use super::{claims, figures_of, time};
 use crate::bounds::EpochBound;

@@ -1,4 +1,4 @@
-//! Plans of trees: as sends of equal pieces, or in compact form (docs/methods/collective.md, section 11).
+//! Plans of trees: as sends of equal pieces, or in compact form (docs/methods/collective-trees.md, section 11).
 
 use super::{claims, figures_of, time};
 use crate::model::schedule::{ChunkStart, EpochSchedule};

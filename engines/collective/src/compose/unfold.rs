@@ -1,4 +1,4 @@
-//! Plans in compact form as lists of pieces and sends (docs/methods/collective.md, section 11).
+//! Plans in compact form as lists of pieces and sends (docs/methods/collective-trees.md, section 11).
 
 use crate::model::epochs::EpochModel;
 use crate::model::group::generated;

@@ -1,6 +1,6 @@
 //! Transmissions on links under a plan in compact form, without a list of its sends. The links of an orbit carry equal
 //! amounts of data at equal times, because each element of the group maps a hop to another link of its orbit
-//! (docs/methods/collective.md, section 11).
+//! (docs/methods/collective-trees.md, section 11).
 
 use super::unfold::{Unfolding, part_of_one, unfoldings};
 use crate::plan::CollectiveResult;

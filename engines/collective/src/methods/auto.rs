@@ -1,6 +1,6 @@
 //! `auto`: computes bounds and constructs schedules for several epoch lengths and keeps the schedule that completes
-//! first; if that schedule is not proven optimal, `auto` solves LP and MILP models (docs/methods/collective.md,
-//! sections 6, 10 and 11).
+//! first; if that schedule is not proven optimal, `auto` solves LP and MILP models (docs/methods/collective-search.md,
+//! sections 6 and 10; docs/methods/collective-trees.md, section 11).
 
 use super::asking::{Asking, ask_all, options, seed, state};
 use super::construct::limits;

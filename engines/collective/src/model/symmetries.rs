@@ -1,5 +1,5 @@
 //! Symmetries of a network that declares none, found by colour refinement of nodes and trying images one by one
-//! (docs/methods/collective.md, section 6).
+//! (docs/methods/collective-search.md, section 6).
 //!
 //! Plans need a group in which only the identity maps a GPU or a link to itself. The group is built generator by
 //! generator. The search takes a new generator from the symmetries that commute with the existing generators: the image

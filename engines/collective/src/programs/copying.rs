@@ -1,5 +1,5 @@
 //! Whole chunks that GPUs keep and copy: an integer program on starts of chunks on links in epochs (TE-CCL, section 3.1
-//! and appendices A, B and F; docs/methods/collective.md, section 7).
+//! and appendices A, B and F; docs/methods/collective-search.md, section 7).
 //!
 //! Variable F\[c, e, k\] is the number of times that chunk c starts on link e in epoch k, and B\[c, n, k\] is 1 if
 //! chunk c is at GPU n at the beginning of epoch k. The model has columns only for starts that can be in time: no chunk

@@ -1,4 +1,4 @@
-//! Parts of chunks without copies: a linear program on amounts (TE-CCL, section 4.1; docs/methods/collective.md,
+//! Parts of chunks without copies: a linear program on amounts (TE-CCL, section 4.1; docs/methods/collective-search.md,
 //! section 8).
 //!
 //! Variable f\[s, e, k\] is the number of chunks of source s that start on link e in epoch k, and b\[s, n, k\] the

@@ -1,5 +1,5 @@
 //! The minimum number of epochs, by a sequence of feasibility problems: does a schedule of K epochs exist?
-//! (docs/methods/collective.md, section 10).
+//! (docs/methods/collective-search.md, section 10).
 //!
 //! A problem has three answers. If the solver cannot decide the problem within the time limit, the answer is unknown,
 //! which gives neither a schedule nor a proof. A symmetry-reduced model admits only symmetric schedules: a schedule

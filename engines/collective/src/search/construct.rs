@@ -1,5 +1,5 @@
 //! Builds schedules chunk by chunk: each chunk gets a tree of earliest arrivals over the free epochs of the links
-//! (docs/methods/collective.md, section 6).
+//! (docs/methods/collective-search.md, section 6).
 //!
 //! | module | content |
 //! |---|---|

@@ -1,5 +1,5 @@
 //! Schedules for a list of sizes: the sizes that each of several schedules serves, and the size at which the next
-//! schedule takes over (docs/methods/collective.md, section 12).
+//! schedule takes over (docs/methods/collective-trees.md, section 12).
 
 /// Times of a schedule for each size of a list, µs; `None` if unknown.
 pub type TimesBySize = Vec<Option<f64>>;

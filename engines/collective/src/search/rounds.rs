@@ -1,6 +1,6 @@
-//! Schedules round by round, the A\* technique of TE-CCL (section 4.2 and appendix D; docs/methods/collective.md,
-//! section 9): each round is a MILP model of a few epochs that rewards deliveries, and chunks that come closer to their
-//! destinations.
+//! Schedules round by round, the A\* technique of TE-CCL (section 4.2 and appendix D;
+//! docs/methods/collective-search.md, section 9): each round is a MILP model of a few epochs that rewards deliveries,
+//! and chunks that come closer to their destinations.
 //!
 //! The technique gives no bound, because a round considers only the length of the remaining path.
 

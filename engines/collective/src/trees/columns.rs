@@ -1,5 +1,5 @@
 //! Shares of trees from an LP model whose columns, the trees, are generated on demand (column generation;
-//! docs/methods/collective.md, section 11).
+//! docs/methods/collective-trees.md, section 11).
 //!
 //! First maximises the rate x at which every rank's data flows along trees that together respect all capacities. Then,
 //! at that rate or at a fraction of that rate, minimises the sum of the latencies with which the data reaches the

@@ -1,6 +1,6 @@
 //! A network reduced by a group of symmetries that moves every GPU and every link: a plan for one GPU of each orbit
 //! applies to its images at the same time, and one link of each orbit represents all links of the orbit
-//! (docs/methods/collective.md, section 11).
+//! (docs/methods/collective-trees.md, section 11).
 
 use crate::model::group::freely_generated;
 use crate::scenario::network::{LinkNetwork, Symmetry};

@@ -1,5 +1,5 @@
 //! Trees grown hop by hop from prices of links: the heuristic pricing step of the column generation
-//! (docs/methods/collective.md, section 11).
+//! (docs/methods/collective-trees.md, section 11).
 
 use super::tree::{ROOT, Tree};
 use crate::scenario::network::LinkNetwork;

@@ -1,5 +1,5 @@
 //! Library of the trees of a network: the trees are computed once, and the best schedule for any amount of data is made
-//! from them (docs/methods/collective.md, section 11).
+//! from them (docs/methods/collective-trees.md, section 11).
 
 mod listed;
 mod matched;

@@ -1,6 +1,6 @@
 //! List schedules: equal pieces are sent along their trees as soon as links are free; the piece with the longest
-//! remaining path goes first (docs/methods/collective.md, section 11). The schedule is built by events in order of
-//! time.
+//! remaining path goes first (docs/methods/collective-trees.md, section 11). The schedule is built by events in order
+//! of time.
 
 use super::fold::Fold;
 use super::timing::PieceTiming;

@@ -1,6 +1,6 @@
-//! Matches pieces to links by earliest arrival, as TACOS does in time-expanded networks (docs/methods/collective.md,
-//! section 11), on the reduced network: whenever a link is free, it starts a piece that its head neither has nor
-//! awaits.
+//! Matches pieces to links by earliest arrival, as TACOS does in time-expanded networks
+//! (docs/methods/collective-trees.md, section 11), on the reduced network: whenever a link is free, it starts a piece
+//! that its head neither has nor awaits.
 //!
 //! Every piece thus gets a separate tree, and no rounding of shares unbalances the load: on direct networks with many
 //! equal links, all links are busy until shortly before the end. One link represents its class, because the images of a

@@ -1,5 +1,5 @@
 //! Trees of a collective: of its only part, or of both halves of an AllReduce, which have one epoch length
-//! (docs/methods/collective.md, section 11).
+//! (docs/methods/collective-trees.md, section 11).
 
 use super::compact::compact;
 use super::library::{CLOSE, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, TreeSorts};

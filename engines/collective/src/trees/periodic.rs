@@ -1,5 +1,5 @@
 //! Periodic schedules: every tree sends one piece per epoch, and every piece takes the same path one epoch later than
-//! the previous piece (docs/methods/collective.md, section 11).
+//! the previous piece (docs/methods/collective-trees.md, section 11).
 
 use super::timing::latency_epochs;
 use super::tree::{ROOT, Tree};

@@ -1,5 +1,6 @@
 //! Links in epochs that fit a piece: the fastest link takes an integer number of epochs for a piece, and the times of
-//! the other links are as close to integer numbers of epochs as possible (docs/methods/collective.md, section 11).
+//! the other links are as close to integer numbers of epochs as possible (docs/methods/collective-trees.md, section
+//! 11).
 
 use crate::model::epochs::rounded_up;
 use crate::model::passing::{Passage, passages};

@@ -1,5 +1,5 @@
 //! The columns of the model: starts that can arrive in time, and the possible places of chunks
-//! (docs/methods/collective.md, section 7).
+//! (docs/methods/collective-search.md, section 7).
 
 use super::CopyProgram;
 use crate::model::distances::FAR;

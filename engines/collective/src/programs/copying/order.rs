@@ -1,5 +1,5 @@
-//! Links without latency between switches: ensures that no copy of a chunk feeds itself (docs/methods/collective.md,
-//! section 7).
+//! Links without latency between switches: ensures that no copy of a chunk feeds itself
+//! (docs/methods/collective-search.md, section 7).
 
 use super::CopyProgram;
 use lightbay_highs::model::Column;

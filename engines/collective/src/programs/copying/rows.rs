@@ -1,4 +1,5 @@
-//! Rows for presence, forwarding, switches, windows of links, and buffers (docs/methods/collective.md, section 7).
+//! Rows for presence, forwarding, switches, windows of links, and buffers (docs/methods/collective-search.md, section
+//! 7).
 
 use super::{CopyBeginning, CopyEnd, CopyProgram};
 use lightbay_core::method::MethodError;

@@ -1,4 +1,4 @@
-//! Columns for amounts that can arrive in time, and their constraints (docs/methods/collective.md, section 8).
+//! Columns for amounts that can arrive in time, and their constraints (docs/methods/collective-search.md, section 8).
 
 use super::FluidProgram;
 use crate::model::distances::FAR;

@@ -1,4 +1,4 @@
-//! Converts amounts to parts of chunks, each with a path (docs/methods/collective.md, section 8).
+//! Converts amounts to parts of chunks, each with a path (docs/methods/collective-search.md, section 8).
 //!
 //! Each path is found by a walk back in time from its delivery. At a GPU, the walk takes the latest arrival that is
 //! early enough, because earlier departures cannot use this arrival. At a switch, the walk takes an arrival of the same

@@ -1,4 +1,4 @@
-//! The minimum number of epochs for parts of chunks (docs/methods/collective.md, section 10).
+//! The minimum number of epochs for parts of chunks (docs/methods/collective-search.md, section 10).
 
 use super::{FluidProgram, FluidSchedule};
 use crate::model::fluid::FluidLinks;

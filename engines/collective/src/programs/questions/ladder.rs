@@ -1,4 +1,4 @@
-//! The number of epochs to test next (docs/methods/collective.md, section 10).
+//! The number of epochs to test next (docs/methods/collective-search.md, section 10).
 
 /// If the known finish exceeds the smallest number that is still to be tested by more than this, the number in the
 /// middle is tested. For smaller differences, testing one number after the other needs fewer problems for most

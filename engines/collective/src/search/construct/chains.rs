@@ -1,4 +1,5 @@
-//! Chains: paths from GPU to GPU through switches, in which data cannot wait (docs/methods/collective.md, section 6).
+//! Chains: paths from GPU to GPU through switches, in which data cannot wait (docs/methods/collective-search.md,
+//! section 6).
 
 use crate::model::task::CollectiveTask;
 

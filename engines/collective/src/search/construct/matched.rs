@@ -1,5 +1,5 @@
-//! Whole chunks matched to links (TACOS; docs/methods/collective.md, section 6): in order of time, every free link
-//! starts a chunk that its head neither has nor awaits.
+//! Whole chunks matched to links (TACOS; docs/methods/collective-search.md, section 6): in order of time, every free
+//! link starts a chunk that its head neither has nor awaits.
 //!
 //! Placing chunk by chunk leaves gaps on links that later chunks do not fill; a matching leaves a link idle only if its
 //! tail has no chunk that its head lacks. On grids, where few links lead to the corners, these gaps matter most.

@@ -1,4 +1,4 @@
-//! Orders in which chunks are placed (docs/methods/collective.md, section 6).
+//! Orders in which chunks are placed (docs/methods/collective-search.md, section 6).
 
 use crate::bounds::{BoundReason, EpochBound};
 use crate::model::distances::FAR;

@@ -1,5 +1,5 @@
 //! The tree of a chunk: from the GPUs that have it, the earliest-arrival path to the next GPU that needs it
-//! (docs/methods/collective.md, section 6).
+//! (docs/methods/collective-search.md, section 6).
 
 mod buffers;
 

@@ -1,4 +1,4 @@
-//! Free epochs of links (docs/methods/collective.md, section 6).
+//! Free epochs of links (docs/methods/collective-search.md, section 6).
 
 use super::chains::ChainTable;
 use crate::model::epochs::LinkEpochs;

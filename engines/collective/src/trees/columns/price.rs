@@ -1,4 +1,4 @@
-//! Pricing: finds trees with a negative reduced cost (docs/methods/collective.md, section 11).
+//! Pricing: finds trees with a negative reduced cost (docs/methods/collective-trees.md, section 11).
 
 use super::TreeQuestion;
 use crate::trees::arborescence::cheapest_arborescence;

@@ -1,4 +1,4 @@
-//! The best list schedule for an amount of data (docs/methods/collective.md, section 11).
+//! The best list schedule for an amount of data (docs/methods/collective-trees.md, section 11).
 
 use super::{CLOSE, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
 use crate::trees::list::ListOrder;

@@ -1,4 +1,5 @@
-//! Search for the best matching of pieces to links, for an amount of data (docs/methods/collective.md, section 11).
+//! Search for the best matching of pieces to links, for an amount of data (docs/methods/collective-trees.md, section
+//! 11).
 
 use super::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
 use crate::trees::matching::{MatchOrder, Matching, matching, suits};
