@@ -1,4 +1,4 @@
-//! The optimisation model of TONS, for circuits and flows together (docs/methods/tpu.md, section 6).
+//! The optimisation model of TONS, for circuits and flows together (docs/methods/tpu-search.md, section 6).
 
 pub mod program;
 pub mod relaxation;

@@ -1,5 +1,5 @@
 //! Static deadlock-free routes: allowed turns, one route for every pair, virtual channels for its hops
-//! (docs/methods/tpu.md, section 7).
+//! (docs/methods/tpu-routes.md, section 7).
 //!
 //! | module | content |
 //! |---|---|

@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`anneal`] | annealing of pods with and without symmetry (docs/methods/tpu.md, section 5) |
+//! | [`anneal`] | annealing of pods with and without symmetry (docs/methods/tpu-search.md, section 5) |
 //! | [`radix4`] | directed networks of degree 4 |
 
 pub mod anneal;

@@ -1,5 +1,5 @@
 //! `tons-fast`: annealing with metrics that cost microseconds, and exact throughput for the best designs
-//! (docs/methods/tpu.md, section 5).
+//! (docs/methods/tpu-search.md, section 5).
 //!
 //! | phase | content |
 //! |---|---|

@@ -23,8 +23,8 @@ const WRITTEN_UP_TO: usize = 1024;
 /// Maximum gap of a certificate that may be requested.
 const WIDEST_GAP: f64 = 0.01;
 
-/// Virtual channels of dimension-order routes: one before the dateline of a ring, one after it (docs/methods/tpu.md,
-/// section 7).
+/// Virtual channels of dimension-order routes: one before the dateline of a ring, one after it
+/// (docs/methods/tpu-routes.md, section 7).
 const DATELINE_VCS: u8 = 2;
 
 /// The parameters that all methods share. If `torus`, dimension-order routes are the default.

@@ -1,4 +1,4 @@
-//! Dimension-order routing with datelines on tori (docs/methods/tpu.md, section 7): the routing that tori use in
+//! Dimension-order routing with datelines on tori (docs/methods/tpu-routes.md, section 7): the routing that tori use in
 //! practice.
 //!
 //! A route follows a shortest vector of signed steps, first in X, then in Y, then in Z. Each dimension starts on

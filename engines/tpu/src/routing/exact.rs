@@ -1,6 +1,6 @@
-//! The selection with the smallest maximum load, as an integer program (docs/methods/tpu.md, section 7, step 4): one
-//! 0/1 column for each candidate route, one route for each pair, and the load of every class is at most the minimised
-//! load. The program is only for small pods, because it lists all candidates.
+//! The selection with the smallest maximum load, as an integer program (docs/methods/tpu-routes.md, section 7, step 4):
+//! one 0/1 column for each candidate route, one route for each pair, and the load of every class is at most the
+//! minimised load. The program is only for small pods, because it lists all candidates.
 
 use super::frame::Frame;
 use super::path::LONGER;

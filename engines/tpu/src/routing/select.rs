@@ -1,5 +1,5 @@
-//! One route for every pair with a low maximum load (docs/methods/tpu.md, section 7, step 4): flows are repeatedly
-//! rerouted at prices that grow with the load.
+//! One route for every pair with a low maximum load (docs/methods/tpu-routes.md, section 7, step 4): flows are
+//! repeatedly rerouted at prices that grow with the load.
 //!
 //! `price = exp(γ · load)` up to a common factor. γ grows over the passes from 4 / mean load, where prices behave like
 //! a fourth power, to 1, where one more route on an arc almost triples the price of the arc. These steep prices remove

@@ -1,5 +1,5 @@
 //! Turns from one channel to the next that a route may take, such that the channel dependencies have no cycle
-//! (docs/methods/tpu.md, section 7, steps 1 and 2).
+//! (docs/methods/tpu-routes.md, section 7, steps 1 and 2).
 //!
 //! A *turn* leads from an arc to an out port of its head, and has one *version* for each pair of virtual channels. The
 //! set of all allowed versions is safe if the graph of channels (arc class, virtual channel) has no cycle. For a

@@ -1,4 +1,4 @@
-//! Simulated annealing of voltages with several metrics at once (docs/methods/tpu.md, section 5, step 2).
+//! Simulated annealing of voltages with several metrics at once (docs/methods/tpu-search.md, section 5, step 2).
 //!
 //! Chains run in parallel: several chains share one bit-parallel breadth-first search (a wavefront), one in each lane.
 //! Chains exchange their states at fixed steps, so the result depends only on the seed and the settings, not on the

@@ -210,7 +210,7 @@ impl<'a> Crew<'a> {
         let (order, cuts) = (self.objective.group.order(), self.constants.len());
         let Chain { random, state, trial, trial_cuts, .. } = &mut self.chains[lane];
         let tie = random.random_range(0..ties.len());
-        // Moves (docs/methods/tpu.md, section 5, step 2): exchange two voltages, or change one.
+        // Moves (docs/methods/tpu-search.md, section 5, step 2): exchange two voltages, or change one.
         let change = if random.random::<f64>() < swaps {
             let other = random.random_range(0..ties.len());
             let (here, there) = (state.chosen[tie], state.chosen[other]);
@@ -242,8 +242,8 @@ impl<'a> Crew<'a> {
                 }
             }
             let metrics = self.objective.metrics.len() as f64;
-            // Evaluating the cuts takes microseconds, so they are tested first (docs/methods/tpu.md, section 5, step
-            // 2). Together with the lower bound of the metrics, this is a lower bound of the score.
+            // Evaluating the cuts takes microseconds, so they are tested first (docs/methods/tpu-search.md, section 5,
+            // step 2). Together with the lower bound of the metrics, this is a lower bound of the score.
             if score(self.objective, self.floor, self.floor * metrics, trial_cuts) > limit {
                 return false;
             }

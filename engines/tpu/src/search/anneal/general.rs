@@ -1,5 +1,6 @@
-//! Annealing of pods without symmetry (docs/methods/tpu.md, section 5, step 6): a state consists of 48 permutations of
-//! the cubes. To score a state, the distances from the chips of all cubes are summed, one cube after another.
+//! Annealing of pods without symmetry (docs/methods/tpu-search.md, section 5, step 6): a state consists of 48
+//! permutations of the cubes. To score a state, the distances from the chips of all cubes are summed, one cube after
+//! another.
 //!
 //! A move exchanges two entries of one switch, or sets one switch to its best response: the state with the largest
 //! value of a cut while all other switches stay unchanged. As in [`super::anneal`], chains share the lanes of a
