@@ -1,5 +1,5 @@
-//! Integer programs over circuits and schedules, and the reductions that keep them small. Sections are those of
-//! docs/methods/training.md.
+//! Integer programs over circuits and schedules, and the reductions that keep them small. Section 5 is in
+//! docs/methods/training-search.md, the others are in docs/methods/training-exact.md.
 //!
 //! | module | what |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Searches for circuits, rates and ports. Sections are those of docs/methods/training.md.
+//! Searches for circuits, rates and ports. Sections 9 and 10 are in docs/methods/training-exact.md, the others in
+//! docs/methods/training-search.md.
 //!
 //! | module | what |
 //! |---|---|
@@ -12,7 +13,7 @@
 //! | [`allocations`] | enumeration, or branch and bound over boxes, of circuit allocations (section 7) |
 //! | [`order`] | better schedules for given circuits, by the order of events (section 9) |
 //! | [`event_orders`] | branch and bound over event orders, where more than last transfers compete (section 10) |
-//! | [`phases`] | circuits that change within an iteration (section 14) |
+//! | [`phases`] | circuits that change within an iteration (docs/methods/reconfiguration-search.md) |
 //! | [`robust`] | circuits for the worst of several configurations (section 12) |
 //! | [`ports`] | the fewest ports that keep the makespan (section 12) |
 //! | [`reallocate`] | ports that move between several jobs (section 12) |

@@ -1,4 +1,5 @@
-//! Makespans and schedules of given circuits (docs/methods/training.md, sections 4 and 5).
+//! Makespans and schedules of given circuits (docs/methods/training.md, section 4; docs/methods/training-search.md,
+//! section 5).
 //!
 //! | module | what |
 //! |---|---|

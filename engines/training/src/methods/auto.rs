@@ -1,6 +1,6 @@
-//! `auto`: several methods one after the other, in the order of their benefit per time (docs/methods/training.md,
-//! section 12). Quick searches come first, then proofs; as soon as a bound meets the best plan, all remaining phases
-//! are skipped.
+//! `auto`: several methods one after the other, in the order of their benefit per time
+//! (docs/methods/training-search.md, section 12). Quick searches come first, then proofs; as soon as a bound meets the
+//! best plan, all remaining phases are skipped.
 
 use super::approach::SessionMethod;
 use super::session::{Session, state_bound};

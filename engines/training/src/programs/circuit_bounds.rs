@@ -1,4 +1,4 @@
-//! Maximum number of circuits of a link that can be useful (DELTA Alg. 2; docs/methods/training.md, section 5).
+//! Maximum number of circuits of a link that can be useful (DELTA Alg. 2; docs/methods/training-search.md, section 5).
 //!
 //! In any schedule that ends by the limit, every task runs inside its window, and tasks that run at the same time are
 //! pairwise unordered. So the flows that a directed link carries at once are at most the largest total over pairwise

@@ -1,4 +1,4 @@
-//! The integer model over intervals of variable length (DELTA Eq. 3-18; docs/methods/training.md, section 11).
+//! The integer model over intervals of variable length (DELTA Eq. 3-18; docs/methods/training-exact.md, section 11).
 //!
 //! Time is cut at events into K intervals; in each of them every task is active or not and sends some volume. Circuits,
 //! events, activities and volumes are decided together. Rates are constant within an interval, so the volumes and the

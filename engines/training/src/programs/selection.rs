@@ -1,5 +1,5 @@
 //! Duration selection: an integer program that chooses the number of circuits of every link and proves the optimum
-//! (docs/methods/training.md, section 8).
+//! (docs/methods/training-exact.md, section 8).
 //!
 //! The only decisions are circuit counts: a 0-1 column per link and count is 1 if the link has at least that count.
 //! Durations of tasks that share their link with no other are sums of these columns, start times are longest paths, and

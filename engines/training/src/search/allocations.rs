@@ -1,5 +1,5 @@
 //! Search over circuit allocations with a proof: every allocation is evaluated or has a lower bound that is not better
-//! than the best plan (docs/methods/training.md, section 7).
+//! than the best plan (docs/methods/training-search.md, section 7).
 //!
 //! A *sink* is a task without successors, and a *sink link* carries only sinks. If only sinks compete for links and
 //! NICs, a sink link delays no other task. So it is enough to decide the circuits of the other (*through*) links. The

@@ -1,5 +1,5 @@
 //! The three allocations that depend only on the traffic matrix: proportional, square root, iterative halving
-//! (docs/methods/training.md, section 6).
+//! (docs/methods/training-search.md, section 6).
 
 use crate::model::budget::Budget;
 use crate::model::network::Network;

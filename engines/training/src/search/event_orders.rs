@@ -1,4 +1,4 @@
-//! Bounds and proofs where tasks compete before the last transfers (docs/methods/training.md, section 10).
+//! Bounds and proofs where tasks compete before the last transfers (docs/methods/training-exact.md, section 10).
 //!
 //! If rates are free, only the window of each contended task has to be decided: the two time points between which it is
 //! served. For given windows, it is a maximum-flow problem to decide if a link can serve its tasks. The answer depends

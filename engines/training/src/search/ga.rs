@@ -1,4 +1,4 @@
-//! Genetic search over circuit allocations (DELTA Alg. 3, 5, 6; docs/methods/training.md, section 6) on islands.
+//! Genetic search over circuit allocations (DELTA Alg. 3, 5, 6; docs/methods/training-search.md, section 6) on islands.
 //!
 //! Each island is a population with a random stream, elites, tournament selection, uniform crossover, mutation and
 //! repair. Islands are independent until the best individual of each moves to the next one, so they run on all

@@ -1,5 +1,5 @@
-//! Better schedules for given circuits if transfers compete before the end of the iteration (docs/methods/training.md,
-//! section 9).
+//! Better schedules for given circuits if transfers compete before the end of the iteration
+//! (docs/methods/training-exact.md, section 9).
 //!
 //! For a fixed order of the starts and ends of contended tasks, the best rates follow from a linear program over event
 //! times and the volumes between events (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs

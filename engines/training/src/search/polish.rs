@@ -1,5 +1,5 @@
 //! Coordinate search around one circuit allocation: fill free ports, exchange single circuits, drop useless circuits
-//! (docs/methods/training.md, section 6).
+//! (docs/methods/training-search.md, section 6).
 
 use crate::search::circuits::rank;
 use crate::search::repair::PortLimits;

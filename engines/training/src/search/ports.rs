@@ -4,7 +4,7 @@
 //! can be listed: for every allocation that can keep the makespan, each sink link is independent of the others, and
 //! bisection gives its minimum number of circuits. Otherwise circuits are dropped one at a time while the makespan is
 //! kept. If the path model is exact for joint rates, a search over [`boxes`] follows that proves the minimum or finds
-//! fewer ports (docs/methods/training.md, section 12).
+//! fewer ports (docs/methods/training-search.md, section 12).
 
 use crate::search::allocations::{Split, VectorTask, Vectors};
 use crate::search::circuits::{Circuits, Proposal};

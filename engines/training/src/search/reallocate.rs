@@ -1,5 +1,5 @@
 //! Several jobs on one set of pods: which job has spare ports, and which job gains most from them (DELTA Fig. 10 and
-//! beyond; docs/methods/training.md, section 12).
+//! beyond; docs/methods/training-search.md, section 12).
 //!
 //! Every job brings ports of its own to the pods in which it lies. It is first planned on these ports, with the fewest
 //! ports that keep its makespan. Ports left in a pod may go to another job in that pod. Among the jobs that would get

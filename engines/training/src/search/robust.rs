@@ -1,5 +1,5 @@
 //! Circuits for several configurations of a job at once; the objective is the worst NCT over all configurations
-//! (docs/methods/training.md, section 12).
+//! (docs/methods/training-search.md, section 12).
 //!
 //! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: all of them use the same
 //! circuits, and only the rates are recomputed in each. If only last transfers compete in every configuration, the

@@ -200,7 +200,7 @@ impl<'a> Builder<'a> {
             let work = 1e3 * network.tau[index];
             let link_id = link as u32;
             self.recipes.push(Recipe::Duration { link: link_id, flows, work, base: value.constant });
-            // Telescoping sum over the counts (docs/methods/training.md, section 8).
+            // Telescoping sum over the counts (docs/methods/training-exact.md, section 8).
             let mut row = value.clone();
             row.constant -= at(low);
             for circuits in low + 1..=high {

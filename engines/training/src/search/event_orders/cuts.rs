@@ -1,5 +1,5 @@
 //! Rows that windows must satisfy so that a resource can serve its jobs, and the branching candidates
-//! (docs/methods/training.md, section 10, steps 2 and 3).
+//! (docs/methods/training-exact.md, section 10, steps 2 and 3).
 //!
 //! The windows of some jobs are feasible for a resource only if, for any stretches of time, their work is at most what
 //! the resource can do in the stretches plus what the jobs can do outside the stretches. The length of the part of a

@@ -16,7 +16,7 @@ pub struct Row {
 }
 
 /// Maximum amount by which a basic variable may fall short of its bound. Times are about 1 (section 10 of
-/// docs/methods/training.md scales them); the tolerance is a hundred times the rounding of a row.
+/// docs/methods/training-exact.md scales them); the tolerance is a hundred times the rounding of a row.
 const FEASIBLE: f64 = 1e-11;
 
 /// Coefficients below this are not pivoted on. Pivots on smaller coefficients would multiply rounding by more than 1e9.

@@ -1,9 +1,9 @@
-//! Best-first branch and bound over circuit allocations, then over the order of time points (docs/methods/training.md,
-//! section 10). A node is a box of allocations (lower and upper count per link), or one allocation with a partial order
-//! of its time points. The upper counts bound a box, because with variable rates more circuits never lengthen an
-//! iteration. For the same reason, if the upper counts of a box fit the ports, this single allocation replaces the box.
-//! The search then branches on the order of pairs of time points. The search takes the open node with the lowest bound
-//! and dives, from child to child, until a child is fathomed or pruned.
+//! Best-first branch and bound over circuit allocations, then over the order of time points
+//! (docs/methods/training-exact.md, section 10). A node is a box of allocations (lower and upper count per link), or
+//! one allocation with a partial order of its time points. The upper counts bound a box, because with variable rates
+//! more circuits never lengthen an iteration. For the same reason, if the upper counts of a box fit the ports, this
+//! single allocation replaces the box. The search then branches on the order of pairs of time points. The search takes
+//! the open node with the lowest bound and dives, from child to child, until a child is fathomed or pruned.
 
 use super::node::{self, RelaxedNode};
 use super::problem::{END, ORIGIN, Point, Problem};

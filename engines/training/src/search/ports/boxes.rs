@@ -5,7 +5,7 @@
 //! within the limit only if its highest allocation is within the limit, and no allocation of the box has fewer ports
 //! than its lowest allocation. Tightening raises the lowest count of every link to the smallest count with which the
 //! highest allocation still keeps the limit. A box whose lowest allocation keeps the limit is decided
-//! (docs/methods/training.md, section 12).
+//! (docs/methods/training-search.md, section 12).
 
 use crate::search::allocations::VectorTask;
 use crate::search::circuits::{Circuits, Proposal};

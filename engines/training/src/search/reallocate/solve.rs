@@ -156,7 +156,7 @@ impl JobSearch<'_> {
         if !allocations::can_list(self.task(), &mut LastSchedule::of(watch))? {
             self.evolve(&mut best, None, watch)?;
         }
-        // Search with a proof (docs/methods/training.md, section 7): its bound holds even if it ends early.
+        // Search with a proof (docs/methods/training-search.md, section 7): its bound holds even if it ends early.
         let proof = allocations::search(self.task(), Some(&best), &mut LastSchedule::of(watch))?;
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
