@@ -60,7 +60,7 @@ impl Method<Crossconnect> for Auto {
     ) -> Result<Outcome, MethodError> {
         let session = TaskSession::open(scenario, cx);
         let Some(mut best) = start(&session, true, cx)? else {
-            cx.note(Severity::Info, "solving the exact model over all orientations instead");
+            cx.note(Severity::Info, "the searches have no first plan; the exact model is solved instead");
             return prove(&session, None, None, params, None, cx);
         };
         let settled = |best: &FirstPlan, cx: &Context<'_, Crossconnect>| best.removed <= best_bound(cx);

@@ -170,7 +170,7 @@ fn elsewhere(
     if let Some(start) = otherwise(session, cx)? {
         return Ok(First::Found(start));
     }
-    cx.note(Severity::Warning, "solving the exact model over all orientations instead");
+    cx.note(Severity::Warning, "the searches have no first plan; the exact model is solved instead");
     Ok(First::Unknown)
 }
 

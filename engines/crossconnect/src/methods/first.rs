@@ -33,7 +33,8 @@ pub(super) fn start(
     if starts.is_empty() && joint {
         cx.note(
             Severity::Warning,
-            "a pod does not have the same number of ports on every switch, so halving may fail",
+            "halving and repair can fail, because a pod does not have the same number of ports on every switch; \
+             other orders and orientations are tried",
         );
         // Tries random variants, because halving and repair can fail if ports differ between switches.
         starts.extend(finish::otherwise(session, cx)?);

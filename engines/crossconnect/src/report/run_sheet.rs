@@ -51,7 +51,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes) -> Sec
         .answer(format!("{:.0} %", 100.0 * least));
     Section::new("Run sheet", table)
         .answer(answer)
-        .remark("To verify a step, import the plan with the state read back from all switches; the import prints which step is done and which ports differ.")
+        .remark("To verify a step, save the state of every switch in a file named after the switch and run `lightbay import FORMAT PLAN FILES… -o now.json`; it prints which step is done and which ports differ.")
         .remark("To go back, undo the steps one by one, the last one first, with the rollback files; `--to run_sheet` writes the sheet with commands.")
 }
 

@@ -176,7 +176,8 @@ fn one(
     document.table(&columns("pair of pods"), &pairs);
     if rest > 0 {
         document.paragraph(&format!(
-            "{rest} more pairs lose a circuit; the pairs above keep the smallest fractions."
+            "{}; the pairs above keep the smallest fractions.",
+            counted(rest as u64, "more pair loses a circuit", "more pairs lose a circuit")
         ));
     }
 }
