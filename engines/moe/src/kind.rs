@@ -21,7 +21,7 @@ use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::read::Fields;
 use lightbay_core::record::Record as _;
 use lightbay_core::report::{Report, SectionInfo};
@@ -127,10 +127,9 @@ impl Kind for Moe {
             );
         }
         if iteration.free_changes > 0 {
-            return Some(format!(
-                "the delay of {} changes of circuits in a micro-batch is ignored, as in the paper",
-                iteration.free_changes
-            ));
+            let changes =
+                counted(u64::from(iteration.free_changes), "change of circuits", "changes of circuits");
+            return Some(format!("the policy 'paper' ignores the delay of {changes} in a micro-batch"));
         }
         None
     }

@@ -4,6 +4,7 @@
 use super::{Findings, code};
 use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit};
 use crate::scenario::{MoeRegion, MoeScenario};
+use lightbay_core::problem::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ends of a circuit: server and NIC at each end.
@@ -226,9 +227,8 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
         found.add(code::CHANGE, text);
     }
     if free > 0 {
-        remarks.push(format!(
-            "the delay of {free} changes of circuits in a micro-batch is ignored, as in the paper"
-        ));
+        let changes = counted(u64::from(free), "change of circuits", "changes of circuits");
+        remarks.push(format!("the policy 'paper' ignores the delay of {changes} in a micro-batch"));
     }
     if early > 0 {
         remarks.push(format!(

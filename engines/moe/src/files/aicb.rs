@@ -89,13 +89,10 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     if let Some(doubt) = workload.summary.assumed.iter().find(|assumed| assumed.what == MICRO_BATCHES) {
         // A file that cannot be divided into micro-batches is refused; otherwise the layers of all micro-batches would
         // count as one micro-batch.
-        let remedy = "correct the row, or generate the workload again";
-        return Err(Problem::new(
-            "",
-            format!("cannot be divided into micro-batches: {}", doubt.value),
-            remedy,
-        )
-        .into());
+        let reason = doubt.value.trim_start_matches("1: ").split(", so ").next().unwrap_or_default();
+        let message = format!("cannot be divided into micro-batches: {reason}");
+        let remedy = "correct the rows, or ga in the header, or generate the workload again";
+        return Err(Problem::new("", message, remedy).into());
     }
     let calls = calls(&workload)?;
     let preset =
@@ -145,7 +142,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         "assumed": assumed,
     });
     let mut lines = vec![format!(
-        "found: {} layers with experts per stage, all-to-alls of {} bytes per GPU among {} ranks of {} GPUs",
+        "found: {} layers with experts in a stage, all-to-alls of {} bytes per GPU among {} ranks of {} GPUs",
         calls.layers, calls.bytes, workload.ep, workload.tp
     )];
     if let (Some(attention), Some(expert)) = (measured.attention_ms, measured.expert_ms) {

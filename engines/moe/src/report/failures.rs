@@ -79,7 +79,7 @@ pub(super) fn cost(
     facts.number("all_nics_ms", "iteration with all NICs", ITERATION, all);
     facts.number("working_nics_ms", "iteration with the working NICs", ITERATION, some);
     if fabric == FabricKind::Mfabric {
-        facts.sentence("both times: experts in blocks; local search finds the circuits, which change at the cheapest times");
+        facts.sentence("both iterations: experts in blocks, circuits from local search, and changes of circuits where the iteration is shortest");
     }
     let tone = if some > all { Tone::Bad } else { Tone::Text };
     facts.number("longer_ms", "longer by", ITERATION, Cell::new(some - all).tone(tone));

@@ -343,7 +343,7 @@ pub(super) fn predictor(
         section
     } else {
         section.remark(format!(
-            "In layer {}, a trivial baseline has a smaller error than copilot.",
+            "Layers in which a trivial baseline has a smaller error than copilot: {}.",
             worse.join(", ")
         ))
     })
