@@ -286,7 +286,12 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let certificate = self.certify(&hot.topology, hops, hot.lengths.as_deref(), "hot start", self.gap)?;
         let entry = self.entry_of(&hot.topology);
         let why = match &entry {
-            Some(entry) => format!("the search also starts from this design of {}", entry.family.name),
+            Some(entry) => {
+                format!(
+                    "the search also starts from this plan, a design of the family '{}'",
+                    entry.family.name
+                )
+            }
             None => "the plan has no symmetry, so symmetric designs are searched too".to_owned(),
         };
         self.cx.hot_start_fate(HotStartFate::Accepted, why, Some(hot.value), Some(certificate.lower));

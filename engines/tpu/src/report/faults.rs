@@ -110,9 +110,9 @@ impl FaultSweep {
             None => answer,
         };
         // Without the routes of the cases, their loads cannot be recounted.
-        let claimed = if self.known().all(|(_, case)| case.is_listed) { "" } else { ", claimed" };
+        let claimed = if self.known().all(|(_, case)| case.is_listed) { "" } else { " (claimed)" };
         let context = match self.healthy {
-            Some(healthy) => format!("cells: max load minus {healthy}, the load without failures{claimed}"),
+            Some(healthy) => format!("cells{claimed}: max load minus {healthy}, the load without failures"),
             None => format!("max load with one failed OCS{claimed}"),
         };
         let section = Section::empty("Failed switches")

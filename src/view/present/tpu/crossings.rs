@@ -336,7 +336,7 @@ impl CrossingsPane {
                 "a number is the cube that the + port of cube 0 reaches; without symmetry, switches have no shifts (voltages)"
             }
             (true, true) => {
-                "a digit is the cube that the + port reaches; e edits a voltage, bounds follow at once"
+                "digits: cube that the + port reaches; e edits the shift of a switch (its voltage)"
             }
             (true, false) => "a digit is the cube that the + port reaches; edits need topology=design",
             _ => {

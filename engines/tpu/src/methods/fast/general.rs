@@ -59,10 +59,7 @@ impl FastSearch<'_, '_> {
         }
         let Some(mut best) = self.best.clone() else { return Ok(()) };
         if self.cubes <= 2 {
-            let text = format!(
-                "general_steps has no effect: every pod of {} cubes is symmetric, and all were searched",
-                self.cubes
-            );
+            let text = "general_steps has no effect on pods of up to 2 cubes, because all of these pods are symmetric";
             self.cx.note(Severity::Info, text);
             return Ok(());
         }

@@ -36,10 +36,10 @@ impl Network {
     /// Creates a network from its arcs `(tail, head, class)`, with all nodes as sources, each with its own column.
     pub fn new(nodes: usize, arcs: &[(u32, u32, u32)], class_count: usize, capacity: f64) -> Self {
         let mut order: Vec<usize> = (0..arcs.len()).collect();
-        // Counting sort of arcs by tail, and of their numbers by head.
+        // Arcs sorted by tail, so that the arcs out of a node are adjacent.
         order.sort_by_key(|at| arcs[*at].0);
         let mut starts = vec![0_u32; nodes + 1];
-        // Compressed rows in both directions by counting sort, so that the arcs of a node are adjacent.
+        // Numbers of the arcs by head, by counting sort, so that the arcs into a node are adjacent.
         let mut into_starts = vec![0_u32; nodes + 1];
         for (tail, head, _) in arcs {
             starts[*tail as usize + 1] += 1;
