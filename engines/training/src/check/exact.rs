@@ -220,7 +220,7 @@ fn any_switchings(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remar
         }
         moving::Outcome::Open => {
             remarks.push(format!(
-                "{WHAT} is not verified: the checker finds no proof that every plan takes that long"
+                "{WHAT} is not verified: the checker finds no proof that every plan takes at least {bound_s:.9} s"
             ));
             ideal_s
         }

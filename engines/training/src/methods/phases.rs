@@ -128,7 +128,7 @@ impl SessionMethod for MovingCircuits {
             return Err(MethodError::Invalid(
                 Problem::new(
                     "reconfiguration",
-                    format!("changes circuits of a scenario that is not tail-exact: {reason}"),
+                    format!("needs a tail-exact scenario, but {reason}"),
                     "set switch=none and use `delta-joint`, or, in a job, try virtual_stages=1 and dp_buckets=1",
                 )
                 .into(),

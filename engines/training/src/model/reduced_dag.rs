@@ -211,7 +211,10 @@ fn too_many_edges(dominance: Dominance) -> Problems {
 fn too_many_under_way() -> Problems {
     Problem::new(
         "job",
-        format!("has more than {} transfers at once that wait for other transfers", Bounds::MAX_SLOTS),
+        format!(
+            "has more than {} transfers that later steps wait for at the same time",
+            Bounds::MAX_SLOTS - 1
+        ),
         "lower `micro_batches`, or use the order '1f1b'",
     )
     .into()

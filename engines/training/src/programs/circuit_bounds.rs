@@ -91,8 +91,8 @@ pub fn antichain_weight(network: &Network, tasks: &[u32]) -> f64 {
     // sent[u] lists (v, amount) with a positive amount.
     let mut received: Vec<Vec<(usize, i64)>> = vec![Vec::new(); n];
     let mut matched = 0;
-    // Flow values are whole numbers, so the loop ends after at most the total weight.
-    // Shortest augmenting paths from a left vertex with supply to a right vertex with demand.
+    // Shortest augmenting paths from a left vertex with supply to a right vertex with demand. Flow values are whole
+    // numbers, so the loop runs at most as often as the total weight.
     while let Some(amount) = augment(&after, &mut supply, &mut demand, &mut received) {
         matched += amount;
     }

@@ -139,8 +139,8 @@ impl FixedStep {
         written
     }
 
-    // One column each: circuits (integer), per task and slot activity (binary) and rate, per task begins and ends
-    // (binary).
+    // Columns: the circuits of each link (integer); for each task and slot: activity, begin and end (binary), and rate;
+    // and the end of the iteration.
     fn columns(&mut self, ask: FixedStepQuestion<'_>) {
         for (link, &cap) in ask.caps.iter().enumerate() {
             let name = format!("circuits {}", ask.names.links[link]);

@@ -192,14 +192,14 @@ fn sentence(target: &Target, stay_s: f64) -> Phrase {
     let phrase = Phrase::new().answer(format!("{seconds} s")).muted(format!(" ({over} % over static)  "));
     let known = |ports: Option<u64>| ports.map_or_else(|| "no plan".to_owned(), |ports| ports.to_string());
     let one = match (target.moves, target.at_least) {
-        (None, None) => "R = 1 impossible".to_owned(),
-        (moves, at_least) if moves == at_least => format!("R = 1 {} (proven)", known(moves)),
+        (None, None) => "R = 1: impossible".to_owned(),
+        (moves, at_least) if moves == at_least => format!("R = 1: {} (proven)", known(moves)),
         (moves, at_least) => {
-            format!("R = 1 {}, bound {}", known(moves), at_least.unwrap_or_default())
+            format!("R = 1: {}, bound {}", known(moves), at_least.unwrap_or_default())
         }
     };
     phrase.text(format!(
-        "static {}  {one}  any R {}",
+        "static: {}  {one}  any R: {}",
         known(target.stays.map(|(ports, _)| ports)),
         known(target.any)
     ))

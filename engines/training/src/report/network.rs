@@ -4,6 +4,7 @@ use super::pod_name;
 use crate::analysis::Setting;
 use crate::plan::TrainingResult;
 use crate::scenario::instance::{Instance, LinkKind};
+use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
 
 pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {
@@ -32,7 +33,8 @@ pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&Train
     if mirrors == 0 {
         return section;
     }
-    section.remark(format!("One replica is planned; {mirrors} mirrors represent its ring neighbours."))
+    let represent = counted(mirrors as u64, "mirror represents", "mirrors represent");
+    section.remark(format!("One replica is planned; {represent} its ring neighbours."))
 }
 
 pub(super) fn links(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {

@@ -204,7 +204,7 @@ fn failed_together<'a>(
     let first = vec![
         Column::counts("circuits", "circuits"),
         Column::counts("choices", "choices").priority(6),
-        Column::counts("cut_off", "of them cut off").priority(5),
+        Column::counts("cut_off", "cut pods off").priority(5),
         Column::words("delay", "delay"),
         Column::words("links", "pods of the links"),
     ];

@@ -279,7 +279,7 @@ impl RunConfig {
             }
         }
         let message = format!(
-            "is '{given}', which does not divide the {ranks} ranks of a stage into pods of whole groups of {stage} GPUs (a stage of one replica)"
+            "is '{given}', which does not divide the {ranks} GPUs of a stage into pods of whole groups of {stage} GPUs (a stage of one replica)"
         );
         let remedy = format!(
             "give a multiple of {stage} that divides {ranks}, or give a multiple of {ranks} up to {}, or set \

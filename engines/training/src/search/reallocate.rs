@@ -350,11 +350,11 @@ impl Team {
 }
 
 /// Returns the trade to accept: the trade with the largest gain per port. Of trades with equal gains, returns the last
-/// one, so that the first job keeps its ports.
+/// one.
 pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
     let mut chosen: Option<Trade> = None;
     for trade in trades {
-        // Ties go to the later job, so that the first job in the list keeps its ports.
+        // Ties go to the later job.
         let least = |chosen: &Trade| chosen.gain_per_port * (1.0 - SAME_GAIN);
         if chosen.as_ref().is_none_or(|chosen| trade.gain_per_port >= least(chosen)) {
             chosen = Some(trade);

@@ -88,7 +88,7 @@ impl ListedPods {
                 for range in ranges {
                     let name = range.pod.trim();
                     if range.rank_first > range.rank_last || name.is_empty() {
-                        return Err("'pods' have an empty range or name".to_owned());
+                        return Err("a range of 'pods' is empty or has no name".to_owned());
                     }
                     let pod = names.iter().position(|known| known == name).unwrap_or(names.len());
                     if pod == names.len() {

@@ -31,7 +31,8 @@ const BARRIER: i64 = 9;
 pub(crate) fn files(stem: &str, job: &Job) -> Result<Vec<Artifact>, Problems> {
     let shape = job.shape()?;
     if shape.places.is_some() {
-        let message = "is not written for jobs whose replicas have different pods";
+        let message =
+            "is written only for jobs whose replicas are copies on separate pods with the same ports";
         return Err(Problem::new("to", message, "give `gpus_per_pod` instead of a list of pods").into());
     }
     let Some(workload) = Workload::of(job, &shape) else {

@@ -28,8 +28,8 @@ pub(super) fn run(
     {
         problems.add(
             "ep",
-            format!("'{ep}' expert-parallel ranks and '{tp}' tensor-parallel ranks cannot evenly fill a stage of '{}' GPUs", tp * dp),
-            "correct the sizes in the file; one must be a multiple of the other",
+            format!("the groups of TP '{tp}' and of EP '{ep}' x expert TP '{expert_tp}' do not fit into each other and into a stage of '{}' GPUs", tp * dp),
+            "correct the sizes in the file; the larger group must be a multiple of the smaller one and must divide the GPUs of a stage",
         );
         return None;
     }

@@ -93,7 +93,9 @@ pub(crate) fn scenario(
     summary.count(&files, &classes, &options);
     if !joining.missing.is_empty() {
         let ranks = counted(joining.missing.len() as u64, "rank has", "ranks have");
-        summary.notes.push(format!("{ranks} no trace: nothing waits for them"));
+        summary.notes.push(format!(
+            "{ranks} no trace: collectives and messages do not wait for them (missing_ranks=ready)"
+        ));
     }
     let graph = graph::graph(&classes, &joining, &pods, &options, &mut summary)?;
     let ordered = order::ordered(graph, &classes, &joining, &options)?;
