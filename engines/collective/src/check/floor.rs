@@ -78,7 +78,7 @@ fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     {
         if reached_us < floor.floor_us * (1.0 - AT_FLOOR) {
             found.add_with(code::BOUND, || {
-                format!("the floor {} us is above the {what} {reached_us}", floor.floor_us)
+                format!("the floor {} us is above the {what} at {reached_us} us", floor.floor_us)
             });
         }
     }

@@ -118,7 +118,7 @@ fn spread(
     found: &mut Findings,
 ) -> u32 {
     let is_switch = |node: u32| links.is_switch[node as usize];
-    // First arrival at GPUs; arrivals at switches by epoch, with the number of departures that each arrival may serve.
+    // The hop into each GPU; the hops into each switch by epoch of arrival.
     let mut at_gpu: HashMap<u32, usize> = HashMap::new();
     let mut at_switch: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
     for (index, hop) in hops.iter().enumerate() {

@@ -180,8 +180,8 @@ pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, prov
         (QuestionOutcome::Infeasible, 1) if proves => format!("no schedule of {epochs} epochs exists"),
         (QuestionOutcome::Infeasible, 1) => {
             format!(
-                "no schedule of {epochs} epochs exists on the reversed network, which proves nothing \
-                 for the network itself"
+                "no schedule of {epochs} epochs exists on the reversed network; this proves nothing for the \
+                 network itself, because the model excludes some of its schedules"
             )
         }
         (QuestionOutcome::Infeasible, order) => {

@@ -97,9 +97,12 @@ fn times(subject: ExplainedPlan<'_>) -> Table {
 fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     let whatever = "any chunking and any epoch length";
     if floor.gap_to_floor <= AT_FLOOR {
-        return format!("met: no schedule ends earlier, for {whatever}, {because}");
+        return format!("met: no schedule ends earlier, for {whatever}; proof: {because}");
     }
-    format!("the finish is {:.2} % above this bound for {whatever}, {because}", 100.0 * floor.gap_to_floor)
+    format!(
+        "the finish is {:.2} % above this bound for {whatever}; proof: {because}",
+        100.0 * floor.gap_to_floor
+    )
 }
 
 /// Returns a sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.

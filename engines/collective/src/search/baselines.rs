@@ -155,8 +155,8 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
             tree.reached.insert(head, Some(tree.ways.len() as u32));
             tree.ways.push(ChunkWay { after, chain });
         }
-        // The distance decreases with every step except over links without latency, and no two of these follow each
-        // other.
+        // Every chain takes at least one epoch, because its first link leaves a GPU, so the distance decreases with
+        // every step.
         at = head;
     }
     true

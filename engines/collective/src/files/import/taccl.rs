@@ -143,7 +143,8 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, Option<&Input>), Problems> {
         let format = open(input.bytes.as_slice(), &Limits::default())
             .map_err(|problem| Problems::from(problem).named(&input.name))?
             .format;
-        // For any other input, the reader of topologies reports the error.
+        // Everything that is not a sketch counts as the topology; if it is not one, the reader of topologies reports
+        // the error.
         let place = if format == Format::TacclSketch { &mut sketch } else { &mut topology };
         if let Some(before) = place.replace(input) {
             let message = format!("is passed in addition to {}", before.name);
