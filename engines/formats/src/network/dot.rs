@@ -176,7 +176,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         let line = format!("line {}", tokens[at].0);
         at += 1;
         if first.eq_ignore_ascii_case("subgraph") {
-            // The name of the graph is not the name of a node.
+            // The name of the subgraph is not the name of a node.
             at += usize::from(word(at).is_some());
             continue;
         }

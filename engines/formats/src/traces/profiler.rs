@@ -249,7 +249,7 @@ fn communication(
         ["dispatch", "combine"].iter().any(|work| word.contains(work)) && !word.contains("notify");
     let Some(kind) = TracedCollective::of_name(word).or(exchanges.then_some(TracedCollective::AllToAll))
     else {
-        // Preparation of an exchange, grouped sends, and kernels of unknown peers.
+        // The preparation of an exchange, grouped sends and kernels of unknown peers count as compute of unknown size.
         return Ok((TracedWork::Compute(Lane::Free), -1.0));
     };
     let group = arguments.group.as_deref().unwrap_or_default();

@@ -85,7 +85,9 @@ impl Model {
             let name = &self.column_names[column];
             let start = *start as usize;
             if start > end || end > part.indices.len() || (column == 0 && start != 0) {
-                return Err(Error::Model(format!("the quadratic entries of '{name}' end before they begin")));
+                return Err(Error::Model(format!(
+                    "the quadratic entries of '{name}' have an invalid start or end"
+                )));
             }
             for entry in start..end {
                 let row = part.indices[entry] as usize;
