@@ -26,8 +26,8 @@ fn main() -> ExitCode {
     signal_hook::low_level::exit(i32::from(exit.code()))
 }
 
-/// Reports panics and unexpected errors on the original standard error. A panic on the thread of a run does not end the
-/// program: the run reports it and keeps its best plan.
+/// Reports panics and unexpected errors on standard error as it was at start, panics of a run in the log. A panic on the
+/// thread of a run does not end the program: the run reports it and keeps its best plan.
 fn report_panics(console: &Console) {
     let hooks = color_eyre::config::HookBuilder::blank()
         .display_env_section(false)
@@ -42,7 +42,7 @@ fn report_panics(console: &Console) {
         let run = std::thread::current().name().is_some_and(|name| name.starts_with("lb-"));
         match err.as_ref().filter(|_| !run) {
             Some(mut err) => drop(writeln!(err, "{report}")),
-            // The original descriptor is redirected to the log.
+            // Descriptor 2, which `Console::divert` redirects to the log.
             None => drop(writeln!(std::io::stderr(), "{report}")),
         }
     }));

@@ -428,7 +428,9 @@ fn troubled(ending: &Ending) -> String {
             format!("{why}; everything was saved in {} instead; {}", shown(place), again(place))
         }
         Ending::Lost { why } => {
-            format!("{why}; no other folder could be written either, and what was not saved is lost")
+            format!(
+                "{why}; no other folder could be written to either, so everything that was not saved is lost"
+            )
         }
     }
 }

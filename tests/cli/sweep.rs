@@ -378,7 +378,7 @@ fn batch_systems_give_the_part_and_get_a_script() {
         (&[("JOB_COMPLETION_INDEX", "0")][..], "auto", "does not give the number of parts"),
         (&[("NOMAD_ALLOC_INDEX", "3")], "auto/3", "the 3 parts have the indices 0 to 2"),
         (&[("SLURM_ARRAY_TASK_ID", "0")], "auto/3", "indices 1 to 3"),
-        (&[], "auto/3", "finds none of the environment variables SLURM_ARRAY_TASK_ID"),
+        (&[], "auto/3", "finds a number in none of the environment variables SLURM_ARRAY_TASK_ID"),
     ] {
         let refused = auto(variables, part);
         assert_eq!(refused.status.code(), Some(2));

@@ -37,7 +37,7 @@ pub fn shard(
     let Some((name, first, index)) = INDEXES.into_iter().find_map(read) else {
         let names = INDEXES.map(|(name, _)| name).join(", ");
         return refuse(
-            format!("'{}' finds none of the environment variables {names}", printable(asked)),
+            format!("'{}' finds a number in none of the environment variables {names}", printable(asked)),
             "write the part, such as 1/4, or run the command in an array job",
         );
     };
