@@ -291,7 +291,7 @@ impl<'a> Chart<'a> {
         (left, width - left - ends)
     }
 
-    /// Returns the columns of the horizontal axis in an area; `None` if there is no room for a chart.
+    /// Returns the columns of the horizontal axis in an area; `None` if the area is too small.
     pub fn axis_place(&self, area: Rect) -> Option<Rect> {
         if area.width < Chart::MIN_WIDTH || area.height < Chart::MIN_HEIGHT {
             return None;

@@ -108,7 +108,7 @@ impl Widget for Slider<'_> {
             };
             let is_tick = number >= marks;
             let style = self.theme.style(tone);
-            // The name stands behind its mark, before it where there is no room, or is left out.
+            // The name follows its mark, precedes it at the right edge, or is left out.
             let behind = is_free(at + 1, at + 1 + long);
             let before = is_free(at - long, at);
             if is_tick && !(is_free(at, at + 1) && (behind || before)) {

@@ -116,7 +116,7 @@ impl<'a> SpanLanes<'a> {
         (names, words)
     }
 
-    /// Returns the columns of the axis in an area; `None` if there is no room for it.
+    /// Returns the columns of the axis in an area; `None` if the area is too small.
     pub fn axis_place(&self, area: Rect) -> Option<Rect> {
         let (names, words) = self.sides(i32::from(area.width));
         let left = names + 2;

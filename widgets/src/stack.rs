@@ -309,7 +309,7 @@ impl<'a> Stack<'a> {
         (text.len() as u16).max(1) + 1
     }
 
-    /// Returns the columns of the time axis in an area; `None` if there is no room for it.
+    /// Returns the columns of the time axis in an area; `None` if the area is too small.
     pub fn axis_place(&self, area: Rect) -> Option<Rect> {
         let left = self.left();
         let fits = area.width >= Stack::MIN_WIDTH.max(left + 1) && area.height >= Stack::MIN_HEIGHT;

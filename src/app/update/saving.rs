@@ -102,10 +102,7 @@ impl App {
     pub(super) fn rename_session(&mut self, name: &str, effects: &mut Effects) {
         let name = name.trim();
         if self.session.name.is_empty() || !self.session.used && self.plans.is_empty() {
-            self.say(
-                Severity::Warning,
-                "nothing is saved yet, so there is no session to rename; {solve_warm} solves",
-            );
+            self.say(Severity::Warning, "a session that is not saved yet has no name; {solve_warm} solves");
         } else if name == self.session.name {
             self.say(Severity::Info, format!("the session is called '{name}' already"));
         } else if self.runs.is_busy() || self.sweeps.is_busy() {

@@ -176,7 +176,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
 /// No such layer.
 pub(super) fn of_layer(result: &MoeResult, number: u32) -> Result<Section, Unavailable> {
     let layer = result.layers.iter().find(|layer| layer.layer == number).ok_or_else(|| {
-        Unavailable::absent(format!("there is no layer {number}"), "name a layer of the stage")
+        Unavailable::absent(format!("layer {number} does not exist"), "name a layer of the stage")
     })?;
     let of = LayerMatrices::of(result, layer);
     Ok(Section::empty(format!("layer {number}"))

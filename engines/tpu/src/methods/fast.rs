@@ -287,10 +287,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let entry = self.entry_of(&hot.topology);
         let why = match &entry {
             Some(entry) => {
-                format!(
-                    "the search also starts from this plan, a design of the family '{}'",
-                    entry.family.name
-                )
+                format!("the search also starts from this design of family '{}'", entry.family.name)
             }
             None => "the plan has no symmetry, so symmetric designs are searched too".to_owned(),
         };
