@@ -330,8 +330,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let streams = lightbay_core::random::Streams::new(self.seed());
         let (settings, mean_share, gap, max_rounds) =
             (self.settings, self.mean_share, self.gap, self.max_rounds);
-        let (mut curve, mut first, cubes) = (self.curve, self.best.is_none(), self.cubes);
-        let failed = self.failed;
+        let (mut curve, mut first) = (self.curve, self.best.is_none());
+        let (cubes, failed) = (self.cubes, self.failed);
         // The best pod certified so far, in case the search ends early.
         let mut early: Option<BestPod> = None;
         let entries = tournament::tournament(
@@ -342,8 +342,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             self.cx,
             |cx, family, progress| curve.draw(cx, family, progress),
             |cx, entry| {
-                // The first winner is certified so that there is a plan even if the run is stopped early; if rounds
-                // take long, every winner is certified.
+                // The first winner is certified as a first plan; if rounds take long, every winner is certified.
                 if std::mem::take(&mut first) || cubes >= LONG_ROUNDS {
                     cx.phase(
                         "certify",
