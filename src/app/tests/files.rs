@@ -72,7 +72,7 @@ fn the_comparison_is_written_as_latex_or_html() {
 fn a_session_is_renamed_and_noted_once_there_is_one() {
     let mut bench = Bench::open();
     bench.keys(":").text("rename_session beta").keys("Enter");
-    assert!(bench.last_message().starts_with("nothing is saved yet"), "{}", bench.last_message());
+    assert!(bench.last_message().starts_with("a session that is not saved yet"), "{}", bench.last_message());
     bench.keys("r");
     let run = bench.accept(false);
     bench.keys(":").text("rename_session beta").keys("Enter");

@@ -360,7 +360,7 @@ fn marks_baseline_and_comparison_follow_the_table() {
         Effect::Export(job) => Some(job),
         _ => None,
     });
-    assert!(matches!(&export.unwrap().subject, ExportSubject::Text(text) if text.contains("makespan_s")));
+    assert!(matches!(&export.unwrap().subject, ExportSubject::Text(text) if text.contains("| makespan | ")));
 }
 
 #[test]
