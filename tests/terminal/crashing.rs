@@ -66,7 +66,7 @@ fn a_panic_of_a_run_ends_only_the_run() {
 fn a_panic_of_a_pane_is_a_message() {
     let place = Place::new();
     let mut terminal = solving(&place, "view");
-    terminal.until("a run that ended", |view| view.rows[0].contains("DONE"));
+    terminal.until("a run that ended", |view| view.rows[0].contains("OPTIMAL"));
     terminal.keys("L");
     terminal.until_shown(&["an internal task crashed"]);
     terminal.escape();

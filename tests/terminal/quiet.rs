@@ -103,7 +103,7 @@ fn tour(terminal: &mut Terminal) {
     terminal.escape();
     terminal.command("set bandwidth_gbps=800");
     terminal.keys("r");
-    terminal.until_shown(&["makespan 12.591233 s", "DONE"]);
+    terminal.until_shown(&["12.591233 s", "OPTIMAL"]);
     terminal.command("solve delta-fast");
     terminal.until("the genetic search", |view| {
         view.rows.iter().any(|row| row.contains("delta-fast") && row.contains("DONE"))

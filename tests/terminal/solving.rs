@@ -25,10 +25,9 @@ fn shown_plan(view: &View) -> Option<u64> {
 fn it_starts_solves_and_proves() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
-    let view =
-        terminal.until_shown(&["lightbay  megatron_177b", "OPTIMAL", "makespan 12.829852 s", "DP s2*"]);
+    let view = terminal.until_shown(&["lightbay  megatron_177b", "OPTIMAL", "12.829852 s", "DP s2*"]);
     assert!(view.alternate && view.cursor_hidden && view.brackets_paste && view.reports_mouse);
-    for part in ["gap 0.00 %", "DONE", "Parameters", "bandwidth_gbps     400", "Plans", "Solve", "q quit"] {
+    for part in ["gap 0.00 %", "Parameters", "bandwidth_gbps     400", "Plans", "Solve", "q quit"] {
         assert!(view.has(part), "'{part}' is missing:\n{}", view.text());
     }
     terminal.keys("q");
@@ -70,7 +69,7 @@ fn a_changed_knob_is_marked_and_solved_warm() {
     assert!(changed.has("1 changed") && changed.has("12.829852"), "{}", changed.text());
     terminal.keys("r");
     let solved = terminal.until("the new optimum", |view| {
-        view.has("makespan 12.591233 s") && view.has("OPTIMAL") && !view.has("stale")
+        view.rows[0].contains("12.591233 s") && view.has("OPTIMAL") && !view.has("stale")
     });
     assert!(!solved.has("800 *"), "{}", solved.text());
     assert!(solved.has("of other parameters"), "older plans stay:\n{}", solved.text());

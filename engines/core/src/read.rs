@@ -595,6 +595,9 @@ mod tests {
         assert!(fields.optional_text("note", &mut problems).is_none());
         assert!(fields.optional_text("other", &mut problems).is_none());
         let told = problems.to_string();
-        assert_eq!(told, "title: has 1001 characters; give at most 1000\nnote: is '5'; give text in quotes");
+        assert_eq!(
+            told,
+            "title: has 1001 characters; give at most 1000 characters\nnote: is '5'; give text in quotes"
+        );
     }
 }

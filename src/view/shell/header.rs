@@ -92,8 +92,10 @@ impl HeaderLine {
             self.segments.push(Segment::new("", words).plain().priority(1));
             return;
         };
-        let stale = if app.is_stale() { "stale" } else { "" };
-        self.segments.push(Segment::new("plan", headline.name.clone()).plain().priority(1).suffix(stale));
+        // A plan of other values is named at every size, with the word.
+        let (stale, priority) = if app.is_stale() { ("stale", 0) } else { ("", 1) };
+        let plan = Segment::new("plan", headline.name.clone()).plain().priority(priority).suffix(stale);
+        self.segments.push(plan);
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);
         self.segments.push(Segment::new(goal.name, value).label_may_go());

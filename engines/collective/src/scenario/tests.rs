@@ -96,7 +96,7 @@ fn switches_hold_no_data_and_sources_want_nothing() {
     let told = read(&wrong).unwrap_err().to_string();
     for part in [
         "demand.chunks[0].dests[0]: is 1, a switch",
-        "demand.chunks[0].dests[2]: repeats 2",
+        "demand.chunks[0].dests[2]: repeats GPU 2",
         "demand.chunks[0].dests[3]: is 0, the source",
         "demand.chunks[1].source: is 1, a switch",
     ] {

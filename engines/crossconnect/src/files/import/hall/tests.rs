@@ -107,7 +107,7 @@ fn ports_of_pods_are_spread_in_proportion_and_the_rest_is_spare() {
         ("pod,ports\na,9\nb,4\n", "the pods have 13 ports, the switches 12"),
         ("pod,large,small\na,1,5\n", "do not fit on small"),
         ("pod,large,other\na,1,1\n", "'other', which is not a switch"),
-        ("pod,ports\na,4\na,4\n", "line 3: names a again"),
+        ("pod,ports\na,4\na,4\n", "line 3: names a, which line 2 already names"),
         ("pod,ports\na,x\n", "line 2: has 'x'"),
         ("pod,ports\n", "names no pod"),
     ] {
