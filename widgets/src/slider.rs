@@ -23,7 +23,7 @@ const LEAST: i32 = 40;
 /// let mut buf = Buffer::empty(area);
 /// let slider = Slider::new(&theme, "delay", (0.1, 1e4), (20.0, "20 ms"));
 /// slider.ticks(&ticks).turn(Some((500.0, "500 ms"))).render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "delay --------+1 ms----o20 ms--^500 ms+1 s--");
+/// assert_eq!(text_of(&buf), "delay -------+1 ms-----o20 ms----^500 ms----");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Slider<'a> {
