@@ -327,7 +327,7 @@ fn exit_of(ends: impl Iterator<Item = (EndStatus, bool)>) -> (Exit, usize) {
 
 fn document(sweep: &Sweep, shard: Shard, found: usize, through: bool, rows: &[SweepRow]) -> SweepDocument {
     let axis = |axis: &Axis| SweepAxis {
-        name: axis.label().to_string(),
+        name: axis.label(),
         unit: axis.info.unit.to_string(),
         values: axis.values.clone(),
     };

@@ -17,9 +17,7 @@ mod tests;
 use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::CrossconnectScenario;
 use figures::CountedBound;
-use lightbay_core::checked::{
-    BoundTrust, Figure, Findings, Verdict, VerifiedBound, Violation, compare_metrics,
-};
+use lightbay_core::checked::{BoundTrust, Figure, Findings, Verdict, Violation, compare_metrics};
 use lightbay_core::kind::Depth;
 use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
@@ -196,7 +194,7 @@ fn check_changes(
     depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> (Option<Vec<Figure>>, Option<(BoundTrust, [VerifiedBound; 2])>) {
+) -> (Option<Vec<Figure>>, Option<figures::JudgedBound>) {
     let Some(switches) = entries::of(scenario, changes, found) else { return (None, None) };
     states::compare(scenario, &switches, found);
     let pairs = states::pairs(scenario, &switches);

@@ -149,7 +149,7 @@ impl WhatIfPane {
         let is_cell = |cell: &usize| (1..=run.sweep.len()).contains(cell);
         let own = input.state.selected.map(|cell| cell as usize).filter(is_cell);
         let selected = own.or_else(|| cursor(input, run));
-        self.draw_chart(input, run, unit, figure, selected, chart, buf);
+        self.draw_chart(input, run, (unit, figure), selected, chart, buf);
         self.draw_table(input, run, selected, from(inner, chart.height), buf, out);
         drawn.items = Arc::clone(&self.items);
         drawn.page = usize::from(table.saturating_sub(1)).max(1);
@@ -215,8 +215,7 @@ impl WhatIfPane {
         &self,
         input: &PaneInput<'_>,
         run: &SweepRun,
-        unit: &str,
-        figure: ChartedFigure,
+        (unit, figure): (&str, ChartedFigure),
         selected: Option<usize>,
         area: Rect,
         buf: &mut Buffer,

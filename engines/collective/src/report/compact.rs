@@ -463,11 +463,11 @@ mod tests {
     }
 
     fn table(section: &Section) -> &Table {
-        let tables = section.blocks.iter().filter_map(|block| match &block.body {
+        let mut tables = section.blocks.iter().filter_map(|block| match &block.body {
             Body::Table(table) => Some(table),
             _ => None,
         });
-        tables.last().unwrap()
+        tables.next_back().unwrap()
     }
 
     fn numbers(table: &Table, column: usize) -> Vec<f64> {

@@ -197,12 +197,11 @@ fn trees(parts: &[CompactPlan]) -> Option<Table> {
         let mut rows: BTreeMap<TreeFigures, usize> = BTreeMap::new();
         for tree in &plan.trees {
             let figures = TreeFigures::of(plan, tree);
-            match rows.get(&figures) {
-                Some(row) => alike[*row].1 += 1,
-                None => {
-                    rows.insert(figures.clone(), alike.len());
-                    alike.push((figures, 1));
-                }
+            if let Some(row) = rows.get(&figures) {
+                alike[*row].1 += 1;
+            } else {
+                rows.insert(figures.clone(), alike.len());
+                alike.push((figures, 1));
             }
         }
         for (figures, count) in alike {

@@ -39,6 +39,10 @@ pub(super) struct FoldedBoxes {
     pub(super) places: Vec<[f64; 2]>,
 }
 
+/// A link of a box: for each end, whether it is in the box, and its position there or its number outside of boxes; then
+/// rate and latency as bits.
+type BoxLink = ([(bool, usize); 2], [u64; 2]);
+
 /// Returns the first box and the nodes without a box, if all boxes are equal: the nodes at the same position in their
 /// boxes have links of equal rates and latencies to each other and to the same nodes without a box. `None` for other
 /// networks, and if even one box has too many nodes.
@@ -60,8 +64,7 @@ pub(super) fn folded(topology: &Topology) -> Option<FoldedBoxes> {
     }
     let sort = |node: u32| topology.nodes[node as usize].kind;
     let is_alike = |of: &Vec<u32>| of.iter().zip(first).all(|(a, b)| sort(*a) == sort(*b));
-    // Links of each box: each end by its position, or by its number outside of boxes.
-    let mut links: Vec<BTreeSet<([(bool, usize); 2], [u64; 2])>> = vec![BTreeSet::new(); groups];
+    let mut links: Vec<BTreeSet<BoxLink>> = vec![BTreeSet::new(); groups];
     for link in &topology.links {
         let group = |node: u32| topology.nodes[node as usize].group;
         let of = match (group(link.from), group(link.to)) {

@@ -330,6 +330,9 @@ pub(super) struct CountedBound {
     pub is_reduced: bool,
 }
 
+/// Trust in the claimed bound, the verified bound, and the counting bound on all plans.
+pub(super) type JudgedBound = (BoundTrust, [VerifiedBound; 2]);
+
 /// Returns the trust in the claimed bound, the verified bound, and the counting bound on all plans. The checker always verifies the counting bound
 /// (circuits that each pair of pods must remove); at the exact depth, the checker also solves an integer program. A
 /// claimed bound above the removals of some plan is a violation.
@@ -340,7 +343,7 @@ pub(super) fn bound(
     depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> (BoundTrust, [VerifiedBound; 2]) {
+) -> JudgedBound {
     let covers = covers(envelope, found);
     let counted = if covers == Covers::All { counting.all } else { counting.same_circuits };
     let verified = |bound: u64, covers: Covers| {

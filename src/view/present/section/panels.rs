@@ -23,7 +23,7 @@ const SCALES: [u16; 3] = [4, 2, 1];
 #[derive(Debug, Default)]
 pub struct Panels {
     of: Option<Arc<Prepared>>,
-    panels: Vec<(Panel, SignRows)>,
+    drawn: Vec<(Panel, SignRows)>,
     /// First and last picture in sight, from 1; `None` if all are.
     sight: Option<[usize; 2]>,
 }
@@ -35,16 +35,16 @@ impl Panels {
             return;
         }
         self.of = Some(Arc::clone(prepared));
-        self.panels = prepared.section.panels.iter().map(|panel| (panel.clone(), rows_of(panel))).collect();
+        self.drawn = prepared.section.panels.iter().map(|panel| (panel.clone(), rows_of(panel))).collect();
     }
 
     pub const fn is_empty(&self) -> bool {
-        self.panels.is_empty()
+        self.drawn.is_empty()
     }
 
     /// Returns the visible pictures as text, if some are hidden.
     pub fn in_sight(&self) -> Option<String> {
-        self.sight.map(|[first, last]| match self.panels.len() {
+        self.sight.map(|[first, last]| match self.drawn.len() {
             all if first == last => format!("picture {first} of {all}"),
             all => format!("pictures {first}-{last} of {all}"),
         })
@@ -71,28 +71,28 @@ impl Panels {
                 let (width, height) = SignMap::new(theme, rows, panel.columns as u16).scale(scale).size();
                 (width.max(title), height)
             };
-            let sizes = self.panels.iter().map(size);
+            let sizes = self.drawn.iter().map(size);
             let (width, height) = sizes.reduce(|(w, h), (width, height)| (w.max(width), h.max(height)))?;
             // The title is left out if the picture would not fit below it.
             let height = height.saturating_add(u16::from(height < place.height));
             Some((scale, width, height, fit(place.width, width, ACROSS), fit(place.height, height, DOWN)))
         };
         // The largest scale at which all pictures fit.
-        let all = self.panels.len();
+        let all = self.drawn.len();
         let whole = SCALES.into_iter().filter_map(grid).find(|(.., across, down)| across * down >= all);
         let (scale, width, height, across, down) = whole.or_else(|| grid(1))?;
         let room = across * down;
         // One picture replaces the details of its item only if these details do not fit.
-        let is_tall = self.panels.iter().any(|(_, rows)| rows.rows() + 2 > usize::from(area.height));
+        let is_tall = self.drawn.iter().any(|(_, rows)| rows.rows() + 2 > usize::from(area.height));
         if room == 0 || room == 1 && !is_tall {
             return None;
         }
         let page = content.draw(input, selection, list, buf, out);
         // The page of pictures with the selected item.
-        let chosen = self.panels.iter().position(|(panel, _)| Some(panel.item) == selection.item);
+        let chosen = self.drawn.iter().position(|(panel, _)| Some(panel.item) == selection.item);
         let first = chosen.unwrap_or(0) / room * room;
-        let shown = &self.panels[first..self.panels.len().min(first + room)];
-        self.sight = (shown.len() < self.panels.len()).then_some([first + 1, first + shown.len()]);
+        let shown = &self.drawn[first..self.drawn.len().min(first + room)];
+        self.sight = (shown.len() < self.drawn.len()).then_some([first + 1, first + shown.len()]);
         for (at, (panel, rows)) in shown.iter().enumerate() {
             let (column, row) = ((at % across) as u16, (at / across) as u16);
             let frame = Rect {

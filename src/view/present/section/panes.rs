@@ -165,16 +165,16 @@ impl SectionPanes {
         let context = SectionContext { before, ..SectionContext::default() };
         let of_items = subject.clone();
         let work = move |deadline: Deadline| {
-            subject.with(|report| match &session {
-                Some((_, beside)) => report.in_session(info.name, beside, deadline),
-                None => {
-                    let section = report.section(info.name, deadline)?;
-                    let Some((baseline, name)) = &against else { return Ok(section) };
-                    // A part that the baseline lacks is not compared.
-                    match baseline.with(|report| report.section(info.name, deadline)) {
-                        Ok(old) => Ok(compared(section, &old, name)),
-                        Err(_) => Ok(section),
-                    }
+            subject.with(|report| {
+                if let Some((_, beside)) = &session {
+                    return report.in_session(info.name, beside, deadline);
+                }
+                let section = report.section(info.name, deadline)?;
+                let Some((baseline, name)) = &against else { return Ok(section) };
+                // A part that the baseline lacks is not compared.
+                match baseline.with(|report| report.section(info.name, deadline)) {
+                    Ok(old) => Ok(compared(section, &old, name)),
+                    Err(_) => Ok(section),
                 }
             })
         };
