@@ -69,6 +69,8 @@ struct ShownParts {
     labels: bool,
     /// Segments above this priority are left out.
     highest: u8,
+    /// Number of segments of the next priority that are shown all the same, the first ones first.
+    extra: usize,
 }
 
 /// The header line.
@@ -123,15 +125,33 @@ impl<'a> Header<'a> {
             0 => 0,
             width => i32::from(width) + 2,
         };
-        let shown = self.segments.iter().filter(|segment| segment.priority <= room.highest);
-        let (count, sum) =
-            shown.fold((0, 0), |(count, sum), segment| (count + 1, sum + self.segment_width(segment, room)));
+        let (count, sum) = self
+            .shown(room)
+            .fold((0, 0), |(count, sum), segment| (count + 1, sum + self.segment_width(segment, room)));
         brand + sum + (count - 1).max(0) * room.gap
+    }
+
+    fn shown(&self, room: ShownParts) -> impl Iterator<Item = &Segment> {
+        let mut extra = room.extra;
+        self.segments.iter().filter(move |segment| {
+            let next = segment.priority == room.highest + 1 && extra > 0;
+            extra -= usize::from(next);
+            next || segment.priority <= room.highest
+        })
+    }
+
+    /// Adds segments of the next priority, the first ones first, as long as the line fits.
+    fn with_extra(&self, mut room: ShownParts, available: i32) -> ShownParts {
+        let next = self.segments.iter().filter(|segment| segment.priority == room.highest + 1).count();
+        while room.extra < next && self.width(ShownParts { extra: room.extra + 1, ..room }) <= available {
+            room.extra += 1;
+        }
+        room
     }
 
     fn choose(&self, available: i32) -> ShownParts {
         let highest = self.segments.iter().map(|segment| segment.priority).max().unwrap_or(0);
-        let mut room = ShownParts { gap: 3, labels: true, highest };
+        let mut room = ShownParts { gap: 3, labels: true, highest, extra: 0 };
         if self.width(room) <= available {
             return room;
         }
@@ -146,9 +166,9 @@ impl<'a> Header<'a> {
         room.gap = 2;
         for highest in (0..=room.highest).rev() {
             for labels in [true, false] {
-                room = ShownParts { gap: 2, labels, highest };
+                room = ShownParts { gap: 2, labels, highest, extra: 0 };
                 if self.width(room) <= available {
-                    return room;
+                    return self.with_extra(room, available);
                 }
             }
         }
@@ -176,7 +196,7 @@ impl Widget for &Header<'_> {
             let used = pen.cut(x, 0, right - x, self.brand, Cut::End, self.theme.style(Tone::Muted));
             x += if used > 0 { used + 2 } else { 0 };
         }
-        for segment in self.segments.iter().filter(|segment| segment.priority <= room.highest) {
+        for segment in self.shown(room) {
             if x >= right {
                 break;
             }

@@ -594,10 +594,7 @@ mod tests {
         assert!(fields.optional_text("title", &mut problems).is_none());
         assert!(fields.optional_text("note", &mut problems).is_none());
         assert!(fields.optional_text("other", &mut problems).is_none());
-        let told = problems.to_string();
-        assert_eq!(
-            told,
-            "title: has 1001 characters; give at most 1000 characters\nnote: is '5'; give text in quotes"
-        );
+        let title = "title: has 1001 characters; give at most 1000 characters";
+        assert_eq!(problems.to_string(), format!("{title}\nnote: is '5'; give text in quotes"));
     }
 }

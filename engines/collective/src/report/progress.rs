@@ -69,7 +69,8 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
     let finish = subject.result.claims.finish_epochs;
     let mut rows: Vec<(u32, (u32, u32, usize))> = spans.into_iter().collect();
     rows.sort_by_key(|(chunk, span)| (std::cmp::Reverse(span.1), *chunk));
-    let mut table = Table::new(["chunk", "chunks"], columns).overview(OVERVIEW).bar(4);
+    // The bar is a time, because epochs of two plans may have different lengths.
+    let mut table = Table::new(["chunk", "chunks"], columns).overview(OVERVIEW).bar(5);
     for (chunk, (first, last, count)) in rows {
         let tone = if last == finish { Tone::Answer } else { Tone::Text };
         let row = table.row(vec![
