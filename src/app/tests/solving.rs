@@ -4,6 +4,7 @@ use super::support::{Bench, real_plan, real_run};
 use crate::app::action::{Action, Command, Fact, Heard};
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::effect::{Effect, ExportSubject};
+use crate::app::key::Key;
 use crate::app::layer::{Layer, Preview};
 use crate::app::pane::PaneId;
 use crate::app::plans::{PlanRef, Shown};
@@ -361,6 +362,19 @@ fn marks_baseline_and_comparison_follow_the_table() {
         _ => None,
     });
     assert!(matches!(&export.unwrap().subject, ExportSubject::Text(text) if text.contains("| makespan | ")));
+}
+
+#[test]
+fn the_ending_of_a_typed_name_chooses_the_format() {
+    let mut bench = Bench::open();
+    bench.keys("w");
+    for (name, format) in [("a.svg", "svg"), (".csv", "csv"), (".json", "csv")] {
+        for letter in name.chars() {
+            bench.act(Action::Key(Key::char(letter)));
+        }
+        let Some(Layer::Export(edit)) = bench.app.layers.last() else { panic!("the write box") };
+        assert_eq!(edit.formats[edit.format], format, "{}", edit.path.text());
+    }
 }
 
 #[test]

@@ -204,7 +204,14 @@ impl App {
                 list.selected = 0;
                 list.offset = 0;
             }
-            Some(Layer::Export(edit)) => edit.typed = true,
+            Some(Layer::Export(edit)) => {
+                edit.typed = true;
+                // An ending that names a format chooses it; files of several formats end in .json.
+                let ending = edit.path.text().rsplit_once('.').map(|(_, ending)| ending);
+                let named = ending.filter(|ending| *ending != "json");
+                let at = named.and_then(|name| edit.formats.iter().position(|format| *format == name));
+                edit.format = at.unwrap_or(edit.format);
+            }
             _ => {}
         }
     }

@@ -95,7 +95,9 @@ impl<V: View> Shell<V> {
                 let (opener, request) = (self.opener.clone(), self.next_request());
                 self.helpers.spawn("import", move || {
                     let imported = helpers::import(format.as_deref(), &paths, &settings);
-                    let source = format!("import {}", format.as_deref().unwrap_or("FILE"));
+                    let first =
+                        paths.first().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
+                    let source = format!("import {}", format.as_deref().unwrap_or(&first));
                     let outcome = imported.map(|(format, product, notes)| {
                         let source = format!("import {format}");
                         Some(Box::new(opener.product(product, &source, notes)))
