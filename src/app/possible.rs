@@ -69,7 +69,7 @@ pub fn recording(app: &App) -> Possible {
 
 /// Returns [`Possible::Yes`] if a change can be undone, else [`Possible::No`].
 pub fn undo(app: &App) -> Possible {
-    Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_undo), "there is no change to undo")
+    Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_undo), "nothing is left to undo")
 }
 
 /// Returns [`Possible::Yes`] if a change can be redone, else [`Possible::No`].

@@ -365,7 +365,7 @@ fn a_value_that_is_there_already_is_no_change() {
     bench.keys(":").text("set seq=4096 bandwidth_gbps=400").keys("Enter");
     assert_eq!(bench.last_message(), "all of them have these values already");
     bench.keys("u");
-    assert_eq!(bench.last_message(), "there is no change to undo");
+    assert_eq!(bench.last_message(), "nothing is left to undo");
     bench.keys(":").text("set seq=4096 bandwidth_gbps=800").keys("Enter").keys("u");
     assert!(bench.last_message().starts_with("undone: bandwidth_gbps 800 → 400"), "{}", bench.last_message());
 }

@@ -219,7 +219,7 @@ fn a_drag_over_an_axis_shows_the_range() {
     assert_eq!(bench.last_message(), "DAG shows the chosen range; = shows the whole axis");
     bench.keys("=");
     assert_eq!(bench.app.pane(pane).window(), (0.0, 1.0));
-    // A click is no range, and neither is a drag outside an axis.
+    // Neither a click nor a drag outside an axis shows a range.
     mouse(&mut bench, MouseKind::Press, 60);
     mouse(&mut bench, MouseKind::Release, 60);
     mouse(&mut bench, MouseKind::Press, 4);
@@ -232,6 +232,6 @@ fn a_drag_over_an_axis_shows_the_range() {
 fn a_pane_that_does_not_exist_is_told_from_the_palette_too() {
     let mut bench = Bench::open();
     bench.keys(":").text("go_to_pane_8").keys("Enter");
-    assert_eq!(bench.last_message(), "there is no pane 8; there are 1 to 3");
+    assert_eq!(bench.last_message(), "pane 8 does not exist; the panes are 1 to 3");
     assert!(bench.app.layers.is_empty());
 }

@@ -70,7 +70,10 @@ impl App {
         if let PaneId::Kind(number) = pane {
             if self.pane_info(pane).is_none() {
                 let last = self.kind_panes().len();
-                self.say(Severity::Warning, format!("there is no pane {number}; there are 1 to {last}"));
+                self.say(
+                    Severity::Warning,
+                    format!("pane {number} does not exist; the panes are 1 to {last}"),
+                );
                 return;
             }
             if !self.focus.pinned {

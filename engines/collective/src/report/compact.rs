@@ -334,7 +334,7 @@ pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
 pub(super) fn of_tree(subject: ExplainedPlan<'_>, number: u32) -> Result<Section, Unavailable> {
     let trees = trees(subject)?;
     let Some(tree) = trees.get(number as usize) else {
-        let why = format!("there is no tree {number}");
+        let why = format!("tree {number} does not exist");
         return Err(Unavailable::absent(why, "select a tree of the plan"));
     };
     let epoch_us = subject.result.time.epoch_us;

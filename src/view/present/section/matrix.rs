@@ -1,16 +1,17 @@
 //! Cells by row and column: shaded by amount if the section requests it, and scrolled if they do not fit.
 
 use super::graph::GraphView;
+use super::panels::rows_of;
 use super::{item_id, pieces, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{in_sight, line};
 use lightbay_core::report::text::{self, in_column};
-use lightbay_core::report::{CellSign, Matrix, Phrase, Tone as Meaning};
+use lightbay_core::report::{Matrix, Phrase, Tone as Meaning};
 use lightbay_widgets::{
-    Label, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Theme, Tile, TileFlag, Tiles,
-    TilesState, Tone, pieces_width, scroll,
+    Label, Piece, SignRows, Signs, SignsState, Theme, Tile, TileFlag, Tiles, TilesState, Tone, pieces_width,
+    scroll,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -66,19 +67,7 @@ impl SignsView {
         if matrix.signs.is_empty() {
             return None;
         }
-        let mut rows = SignRows::default();
-        for row in matrix.signs.chunks(matrix.columns.len().max(1)) {
-            for (column, sign) in (0..).zip(row) {
-                let sign = match *sign {
-                    CellSign::None => continue,
-                    CellSign::Stays(count) => Sign::Keep(count),
-                    CellSign::Comes(count) => Sign::Add(count),
-                    CellSign::Goes(count) => Sign::Remove(count),
-                };
-                rows.push(SignCell { column, sign, flag: SignFlag::Plain });
-            }
-            rows.end_row();
-        }
+        let rows = rows_of(&matrix.signs, matrix.columns.len());
         let words = matrix.words.iter().map(pieces).collect();
         Some(Self { rows, words, state: SignsState::default() })
     }

@@ -35,7 +35,12 @@ impl Panels {
             return;
         }
         self.of = Some(Arc::clone(prepared));
-        self.drawn = prepared.section.panels.iter().map(|panel| (panel.clone(), rows_of(panel))).collect();
+        self.drawn = prepared
+            .section
+            .panels
+            .iter()
+            .map(|panel| (panel.clone(), rows_of(&panel.signs, panel.columns)))
+            .collect();
     }
 
     pub const fn is_empty(&self) -> bool {
@@ -125,9 +130,10 @@ fn title(panel: &Panel, is_selected: bool) -> Vec<Piece> {
     words
 }
 
-fn rows_of(panel: &Panel) -> SignRows {
+/// Converts the signs of a picture with `columns` columns, row by row.
+pub(super) fn rows_of(signs: &[CellSign], columns: usize) -> SignRows {
     let mut rows = SignRows::default();
-    for row in panel.signs.chunks(panel.columns.max(1)) {
+    for row in signs.chunks(columns.max(1)) {
         for (column, sign) in (0..).zip(row) {
             let sign = match *sign {
                 CellSign::None => continue,

@@ -10,7 +10,7 @@ use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::tpu::analysis::explained::PodFacts;
+use lightbay_engines::tpu::analysis::explained::{PodFacts, between};
 use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
 use lightbay_engines::tpu::report::words;
 use lightbay_widgets::{
@@ -437,22 +437,6 @@ fn base_of(input: &PaneInput<'_>, facts: &PodFacts) -> (f64, f64) {
     let hops = entry.and_then(|entry| entry.metrics.get("avg_hops").copied());
     let bound = 6.0 / ((facts.chips() as f64 - 1.0) * hops.unwrap_or(facts.claims.avg_hops));
     (bound, entry.map_or(facts.claims.mcf_lower, |entry| entry.value))
-}
-
-/// Counts the circuits between all pairs of cubes of a pod.
-fn between(pod: &lightbay_engines::tpu::model::topology::Topology) -> Vec<Vec<u32>> {
-    let cubes = pod.cubes();
-    let mut count = vec![vec![0; cubes]; cubes];
-    for switch in 0..SWITCHES {
-        for (cube, &to) in pod.state(switch).iter().enumerate() {
-            let to = usize::from(to);
-            count[cube][to] += 1;
-            if to != cube {
-                count[to][cube] += 1;
-            }
-        }
-    }
-    count
 }
 
 /// Returns the number of circuits of a torus within a cube, and to each of its neighbours.
