@@ -547,7 +547,7 @@ fn focus_moves_only_when_asked() {
     assert_eq!((bench.app.focus.pane, bench.app.focus.large), (PaneId::Kind(3), PaneId::Kind(2)));
     bench.keys("9");
     assert_eq!(bench.app.focus.pane, PaneId::Kind(3));
-    assert!(bench.last_message().contains("no pane 9"));
+    assert!(bench.last_message().contains("pane 9 does not exist"));
     bench.keys("2 [ [");
     assert_eq!(bench.app.pane(PaneId::Kind(2)).step, Some(2));
     bench.keys("] ]");
