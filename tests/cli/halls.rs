@@ -126,10 +126,28 @@ fn progress_is_told_from_what_the_switches_say() {
     place.write("s.txt", reply(&new));
     let end = place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json", "--force"]).done();
     end.prints(&[&format!("step {steps} of {steps} done, every port is in its state after this step")]);
+    // The removals of the first step are done and its additions are not: the step has begun, and none is done.
+    let removed: Vec<(u32, u32)> = plan["result"]["batches"][0]["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|at| &plan["result"]["ocs"][0]["cross_connects"][at["entry"].as_u64().unwrap() as usize])
+        .filter(|entry| entry["action"] == "remove")
+        .map(|entry| ["switch_port_a", "switch_port_b"].map(|key| entry[key].as_u64().unwrap() as u32))
+        .map(|[a, b]| (a, b))
+        .collect();
+    let is_removed = |&(a, b): &(u32, u32)| removed.contains(&(a, b)) || removed.contains(&(b, a));
+    let left: Vec<(u32, u32)> = old.into_iter().filter(|pair| !is_removed(pair)).collect();
+    assert!(left.len() < old.len() && !left.is_empty());
+    place.write("s.txt", reply(&left));
+    let begun =
+        place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json", "--force"]).done();
+    begun
+        .prints(&[&format!("step 0 of {steps} done, step 1 has begun"), "not yet in the state after it: s:"]);
     place.write("s.txt", reply(&[]));
     let drift =
         place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json", "--force"]).done();
-    drift.prints(&["ports differ: s:"]);
+    drift.prints(&["ports differ from the state after this step", ": s:"]);
     let sheet =
         place.run(&["export", "plan.json", "--to", "run_sheet", "--set", "commands=polatis_tl1"]).done().out;
     for part in [

@@ -146,17 +146,23 @@ pub fn standing(changes: &Changes, steps: usize) -> BTreeSet<(u32, Circuit)> {
 }
 
 /// Progress of a change, from the circuits on the switches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeProgress {
     /// Number of steps that are done.
     pub done: usize,
     /// Number of all steps.
     pub of: usize,
-    /// Ports whose state differs from the state after `done` steps: switch, side, pod and index.
+    /// If the next step has begun, the ports that are not yet in their state after it: switch, side, pod and index.
+    pub waiting: BTreeSet<(u32, End)>,
+    /// Ports whose state fits neither the state after `done` steps nor the next step.
     pub differ: BTreeSet<(u32, End)>,
 }
 
-/// Returns the number of steps after which the fewest ports differ from the present state; ties go to the later step.
+/// Returns the number of completed steps: the largest number for which the fewest ports differ both from the state after
+/// these steps and from the next step.
+///
+/// A state fits the next step if it contains every circuit that this step leaves alone, and apart from these only circuits
+/// that the step removes or adds.
 pub fn progress(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -173,13 +179,20 @@ pub fn progress(
         set.iter().map(sorted).collect()
     };
     let here = ends(stands);
-    let differ = |done: usize| -> BTreeSet<(u32, End)> {
-        let there = ends(&standing(changes, done));
-        let ports = here.symmetric_difference(&there).flat_map(|(ocs, ends)| ends.map(|end| (*ocs, end)));
-        ports.chain(strays.iter().copied()).collect()
-    };
     let of = changes.batches.len();
-    let best = (0..=of).rev().map(|done| (differ(done), done)).min_by_key(|(differ, _)| differ.len());
-    let (differ, done) = best.unwrap_or_default();
-    ChangeProgress { done, of, differ }
+    let between = |done: usize| -> ChangeProgress {
+        let [before, after] = [done, (done + 1).min(of)].map(|steps| ends(&standing(changes, steps)));
+        let is_wrong = |circuit: &&(u32, [End; 2])| before.contains(*circuit) == after.contains(*circuit);
+        let differ: BTreeSet<(u32, End)> = ports(here.symmetric_difference(&before).filter(is_wrong))
+            .chain(strays.iter().copied())
+            .collect();
+        let begun = here.symmetric_difference(&before).any(|circuit| !is_wrong(&circuit));
+        let waiting = here.symmetric_difference(&after).filter(|circuit| begun && !is_wrong(circuit));
+        ChangeProgress { done, of, waiting: ports(waiting).collect(), differ }
+    };
+    (0..=of).rev().map(between).min_by_key(|found| found.differ.len()).unwrap_or_default()
+}
+
+fn ports<'a>(circuits: impl Iterator<Item = &'a (u32, [End; 2])>) -> impl Iterator<Item = (u32, End)> {
+    circuits.flat_map(|(ocs, ends)| ends.map(|end| (*ocs, end)))
 }

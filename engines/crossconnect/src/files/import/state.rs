@@ -5,7 +5,7 @@ use super::{Imported, Input, hall, installed, may_assume};
 use crate::Crossconnect;
 use crate::plan::Changes;
 use crate::rollout::steps::{self, ChangeProgress};
-use crate::scenario::{CrossconnectScenario, Port};
+use crate::scenario::{CrossconnectScenario, End, Port};
 use lightbay_core::format::{self, ImportedScenario};
 use lightbay_core::kind::Kind as _;
 use lightbay_core::param::Params;
@@ -15,9 +15,12 @@ use lightbay_core::read::read_json;
 use lightbay_core::scenario::{Assumed, Scenario, kind_of};
 use lightbay_formats::{Format, Limits, detect};
 use serde_json::json;
+use std::collections::BTreeSet;
 
 /// Limits of the input; replies of switches are small.
 const LIMITS: Limits = Limits { content_bytes: 64 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
+/// Maximum number of ports that a line names, so that it stays readable.
+const NAMED_PORTS: usize = 8;
 
 /// Reads the state of the switches as the installed circuits of their scenario.
 ///
@@ -62,7 +65,7 @@ pub(crate) fn import(
         counted(installed as u64, "circuit is", "circuits are")
     ));
     lines.extend(progress.iter().map(|progress| progress_line(&scenario.body, progress)));
-    let progress = progress.map(|progress| json!({ "steps_done": progress.done, "steps": progress.of, "ports_differ": progress.differ.len() }));
+    let progress = progress.map(|progress| json!({ "steps_done": progress.done, "steps": progress.of, "ports_waiting": progress.waiting.len(), "ports_differ": progress.differ.len() }));
     let summary = json!({ "progress": progress, "installed_circuits": installed, "installed_circuits_before": before, "lines": lines,
             "surplus_connections": scenario.body.strays.len() - read.half, "half_circuits": read.half });
     let notes = lines.iter().filter(|line| !read.assumed.contains(line)).cloned().collect();
@@ -124,8 +127,7 @@ fn is_plan(value: &serde_json::Value) -> bool {
     schema.is_some_and(|schema| schema.starts_with("lightbay.plan/"))
 }
 
-/// Returns the number of steps of a plan after which the fewest ports differ from the state of the switches, and these
-/// ports.
+/// Returns the number of completed steps of a plan, from the state of the switches.
 fn progress(scenario: &CrossconnectScenario, changes: &Changes, read: &Imported) -> ChangeProgress {
     let circuits = read
         .installed
@@ -140,20 +142,34 @@ fn progress(scenario: &CrossconnectScenario, changes: &Changes, read: &Imported)
     steps::progress(scenario, changes, &circuits.collect(), &ports.collect())
 }
 
-/// Returns a line such as `step 2 of 5 done, 3 ports differ: ocs-east:5, …`.
+/// Returns a line such as `step 2 of 5 done, step 3 has begun: 4 ports are not yet in their state after it: ocs-east:5, …`.
 fn progress_line(scenario: &CrossconnectScenario, progress: &ChangeProgress) -> String {
-    let ChangeProgress { done, of, differ } = progress;
-    let ports = counted(differ.len() as u64, "port differs", "ports differ");
-    let named = differ
-        .iter()
-        .take(8)
-        .map(|&(ocs_id, (side, pod, port_index))| scenario.port_text(Port { ocs_id, pod, side, port_index }));
-    let named: Vec<String> = named.collect();
-    match (named.is_empty(), differ.len() > named.len()) {
-        (true, _) => format!("step {done} of {of} done, every port is in its state after this step"),
-        (false, false) => format!("step {done} of {of} done, {ports}: {}", named.join(", ")),
-        (false, true) => format!("step {done} of {of} done, {ports}: {}, …", named.join(", ")),
+    let ChangeProgress { done, of, waiting, differ } = progress;
+    let named = |ports: &BTreeSet<(u32, End)>| {
+        let text =
+            |&(ocs_id, (side, pod, port_index))| scenario.port_text(Port { ocs_id, pod, side, port_index });
+        let more = if ports.len() > NAMED_PORTS { ", …" } else { "" };
+        let names: Vec<String> = ports.iter().take(NAMED_PORTS).map(text).collect();
+        format!("{}{more}", names.join(", "))
+    };
+    let mut line = format!("step {done} of {of} done");
+    if !waiting.is_empty() {
+        let ports = counted(waiting.len() as u64, "port is", "ports are");
+        line += &format!(
+            ", step {} has begun: {ports} not yet in the state after it: {}",
+            done + 1,
+            named(waiting)
+        );
     }
+    if !differ.is_empty() {
+        let next = if done < of { " in a way that the next step does not explain" } else { "" };
+        let ports = counted(differ.len() as u64, "port differs", "ports differ");
+        line += &format!("; {ports} from the state after this step{next}: {}", named(differ));
+    }
+    if waiting.is_empty() && differ.is_empty() {
+        line += ", every port is in its state after this step";
+    }
+    line
 }
 
 /// Returns the scenario of a file, or the scenario of the plan in it.
