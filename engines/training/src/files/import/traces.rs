@@ -73,6 +73,7 @@ pub(crate) fn scenario(
     let pods = placement::pods(&files, &options, &mut summary)?;
     let mut classes = Classes::read(&files, &pods, &options, true)?;
     check_times(&classes, &options)?;
+    check_effects(&classes, &options)?;
     let joining = match joined::join(&classes, &options)? {
         Joining::JoinedSteps(joined) => joined,
         // Ranks with equal programs whose peers disagree on the order are planned one by one.
@@ -143,6 +144,22 @@ fn check_times(classes: &Classes, options: &TraceOptions) -> Result<(), Problem>
         format!("is missing: {computations} a number of operations, but no time"),
         "set the rate that a GPU reaches, such as tflops=400, or set compute=zero to ignore compute times",
     ))
+}
+
+/// Refuses parameters that have no effect on these traces.
+fn check_effects(classes: &Classes, options: &TraceOptions) -> Result<(), Problems> {
+    let program = &classes.facts.program;
+    let mut problems = Problems::new();
+    let mut unused = |name: &str, is_unused: bool, why: &str| {
+        if is_unused {
+            problems.add(name, format!("has no effect, because {why}"), "leave it out");
+        }
+    };
+    unused("size", options.total.is_some() && program.gathers == 0, "the traces have no all-gather");
+    let timed = "no computation of the traces lacks a time";
+    unused("tflops", options.tflops.is_some() && program.untimed == 0, timed);
+    unused("memory_gbyte_per_s", options.memory_gbyte_per_s.is_some() && program.untimed == 0, timed);
+    problems.into_result(())
 }
 
 /// Returns the name of a trace file without its suffix and its rank.

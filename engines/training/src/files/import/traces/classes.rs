@@ -125,9 +125,12 @@ impl Classes {
         shared.classes.list.sort_by_key(|class| (class.pod, class.ranks[0]));
         shared.classes.facts.totals.sort_by_key(|(name, ..)| *name);
         shared.classes.facts.notes.sort();
-        if files.traces.len() == 1 && files.world > 1 {
-            // The trace of one rank: groups without listed members have all ranks.
-            let unlisted = shared.classes.groups.iter_mut().filter(|group| group.ranks.is_none());
+        if files.traces.len() < files.world as usize {
+            // Some ranks have no trace. A group without listed members that every traced rank uses has all ranks: if it
+            // had only the traced ones, a lost file would change the sizes of the parts.
+            let traced = files.traces.len();
+            let of_all = |group: &&mut JobGroup| group.ranks.is_none() && group.users.len() == traced;
+            let unlisted = shared.classes.groups.iter_mut().filter(of_all);
             unlisted.for_each(|group| group.ranks = Some((0..files.world).collect()));
         }
         let facts = &mut shared.classes.facts;

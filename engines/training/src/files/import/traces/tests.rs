@@ -199,6 +199,14 @@ fn ranks_that_disagree_or_lack_a_trace_are_named() {
     assert!(said(&alone, &[]).contains("one rank has no trace: 1"), "{}", said(&alone, &[]));
     let (ready, _) = import(&alone, &with(&["gpus_per_pod=1", "missing_ranks=ready"])).unwrap();
     assert_eq!(ready.tasks.len(), 1);
+    // A group that all traced ranks use has all ranks, so the lost one is named.
+    let gap = [0, 1, 3].map(|rank| trace(rank, &[(1, gather(8), &[])]));
+    assert!(said(&gap, &[]).contains("one rank has no trace: 2"), "{}", said(&gap, &[]));
+    let timed = [trace(0, &[(1, Made::Send(1, 9), &[])]), trace(1, &[(1, Made::Receive(0, 9), &[])])];
+    for (setting, why) in [("size=total", "no all-gather"), ("tflops=100", "lacks a time")] {
+        let unused = said(&timed, &[setting]);
+        assert!(unused.contains("has no effect") && unused.contains(why), "{setting}: {unused}");
+    }
     let twice = [trace(3, &[(1, gather(8), &[])]), trace(3, &[(1, gather(8), &[])])];
     assert!(said(&twice, &[]).contains("is of rank 3, as is job.3.et"));
     let round = trace(0, &[(1, Made::Compute(1), &[2]), (2, Made::Compute(1), &[1])]);
