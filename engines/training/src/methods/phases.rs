@@ -70,7 +70,7 @@ impl SessionMethod for MovingCircuits {
                     0.0,
                     1e4,
                     0.0,
-                    "Target of `fewest_ports` divided by the best iteration time with static circuits.",
+                    "Margin of the target of `fewest_ports` above the best iteration time with static circuits.",
                 )
                 .unit("%"),
                 ParamInfo::float(
@@ -78,8 +78,8 @@ impl SessionMethod for MovingCircuits {
                     0.0,
                     1e9,
                     0.0,
-                    "Target of `fewest_ports` as a time. Default: `target_over` times the best iteration \
-                     time with static circuits.",
+                    "Target of `fewest_ports` as a time. Default: the best iteration time with static \
+                     circuits plus `target_over`.",
                 )
                 .unit("s")
                 .derived(),
@@ -133,6 +133,9 @@ impl SessionMethod for MovingCircuits {
                 )
                 .into(),
             ));
+        }
+        if params.bool(FEWEST) {
+            fewest::check_target(params, session.evaluator.ideal.makespan())?;
         }
         let start = start::start(session)?;
         let resting = stay(session, &start)?;

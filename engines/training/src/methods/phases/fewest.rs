@@ -16,6 +16,22 @@ use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
+/// Refuses a target that no plan can reach, before the search reports plans.
+///
+/// # Errors
+/// The target is shorter than the iteration on the ideal network, which takes `ideal_s`.
+pub(super) fn check_target(params: &Params, ideal_s: f64) -> Result<(), MethodError> {
+    let Some(target_s) =
+        params.float(TARGET).filter(|target_s| target_s * (1.0 + ports::TOLERANCE) < ideal_s)
+    else {
+        return Ok(());
+    };
+    let message = format!(
+        "is '{target_s}', which is below the iteration time on the ideal network, so no number of ports reaches it"
+    );
+    Err(MethodError::Invalid(Problem::new(TARGET, message, format!("give at least {ideal_s:.6}")).into()))
+}
+
 /// Searches for the minimum number of ports with which an iteration meets a target time.
 pub(super) fn ports(
     session: &mut Session<'_, '_>,
@@ -29,18 +45,6 @@ pub(super) fn ports(
     let over = 1.0 + params.float(OVER).unwrap_or(0.0) / 100.0;
     let target_s = params.float(TARGET).unwrap_or(resting.makespan_s * over);
     let limit_s = target_s * (1.0 + ports::TOLERANCE);
-    if limit_s < ideal_s {
-        return Err(MethodError::Invalid(
-            Problem::new(
-                TARGET,
-                format!(
-                    "is '{target_s}', which is below the iteration time on the ideal network, so no number of ports reaches it"
-                ),
-                format!("give at least {ideal_s:.6}"),
-            )
-            .into(),
-        ));
-    }
     // With a longer target time, more transfers can overlap, so more circuits are useful.
     let mut caps = useful_within(&evaluator.network, limit_s.max(resting.makespan_s));
     start::admit(&mut caps, &resting.best.x);
