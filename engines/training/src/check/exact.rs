@@ -321,12 +321,14 @@ fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>)
         }
         Err(why) => why.remark("the least possible makespan", depth).unwrap_or_default(),
         Ok(best) if best.reached => {
-            let above = end_s.map_or(0.0, |end_s| (end_s - best.value_s).max(0.0));
-            format!(
-                "{} tried: {:.9} s is the minimum, but this plan takes {above:.9} s more",
-                tried(best),
-                best.value_s
-            )
+            let above_s = end_s.map_or(0.0, |end_s| (end_s - best.value_s).max(0.0));
+            // Shorter times are rounding errors of the sums: the difference would print as 0.
+            let this = if above_s < 5e-10 {
+                "and this plan takes it".to_owned()
+            } else {
+                format!("but this plan takes {above_s:.9} s more")
+            };
+            format!("{} tried: {:.9} s is the minimum, {this}", tried(best), best.value_s)
         }
         Ok(best) => format!(
             "{} tried: no plan takes less than {:.9} s; contention inside the graph may make every plan longer",

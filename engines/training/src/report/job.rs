@@ -82,7 +82,7 @@ pub(super) fn section(
     facts.add(
         "total_ports",
         "ports",
-        Cell::new(known.evaluator.network.budget.capacity()).note("in all real pods"),
+        Cell::new(known.evaluator.network.budget.capacity()).note("in the planned pods"),
     );
     contention(&mut facts, known);
     if let (TrainingScenario::Job(job), Some(summary)) = (scenario, &built.job) {
