@@ -30,6 +30,8 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
             )
         });
     }
+    // The previous range, if its schedule is sound, so that it can be replayed.
+    let mut sound_before: Option<&SizeRange> = None;
     for (at, range) in result.ranges.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &result.ranges[before]);
         if before.is_some_and(|before| before.max_bytes.checked_add(1) != Some(range.min_bytes)) {
@@ -52,15 +54,17 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
                      (planned_for_bytes)"
                 )
             });
+            sound_before = None;
             continue;
         }
         let mut own = Findings::default();
         one(scenario, range, &mut own);
         let is_sound = own.is_empty();
         found.include(&format!("ranges[{at}]"), own);
-        if let Some(before) = before.filter(|before| is_sound && before.planned_for_bytes > 0) {
+        if let Some(before) = sound_before.filter(|_| is_sound) {
             takes_over(scenario, at, (before, range), found);
         }
+        sound_before = is_sound.then_some(range);
     }
     let ends = |range: Option<&SizeRange>, end: fn(&SizeRange) -> u64| range.map(end);
     let (first, last) = (result.ranges.first(), result.ranges.last());

@@ -127,6 +127,7 @@ fn changed_ranges_are_found() {
         range.points.pop();
     });
     has("must be the first sizes", &|ranges| drop(ranges.remove(0)));
+    has("ranges[0]", &|ranges| ranges[0].schedule.pieces[0].chunk = 1_000_000);
     has("of 21 sizes have a floor", &|ranges| ranges[0].points[0].floor = None);
     has("of 21 sizes have no schedule in the plan", &|ranges| {
         ranges.pop();
