@@ -300,6 +300,9 @@ fn stragglers() -> Knob<CollectiveScenario> {
     )
 }
 
+/// Maximum number of nodes that a message lists as ends of links.
+const NAMED_ENDS: usize = 8;
+
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|entry| !entry.is_empty() && *entry != NONE)
 }
@@ -373,20 +376,46 @@ impl CollectiveScenario {
         change: impl Fn(&mut super::LinkRecord, &[f64]) -> bool,
     ) -> Result<(), Problem> {
         let remedy = match knob {
-            CAPACITIES => "use from-to:rate of a link, such as '0-9:25'",
-            _ => "use from-to:alpha:beta of a link, such as '0-9:1:2', or 'none'",
+            CAPACITIES => {
+                "use from-to:rate of a link, such as '0-9:25', with numbers of nodes and a rate above 0"
+            }
+            _ => "use from-to:alpha:beta of a link, such as '0-9:1:2', with numbers of nodes, or 'none'",
         };
+        let mut changed = Vec::new();
         for entry in entries(text) {
-            let (pair, numbers) = entry.split_once(':').ok_or_else(|| wrong(knob, entry, remedy))?;
+            let form = || wrong(knob, entry, remedy);
+            let (pair, numbers) = entry.split_once(':').ok_or_else(form)?;
+            let [from, to] = ends(pair).ok_or_else(form)?;
             let numbers: Option<Vec<f64>> =
                 numbers.split(':').map(|number| number.trim().parse().ok()).collect();
-            let link = ends(pair).and_then(|[from, to]| {
-                self.topology.links.iter_mut().find(|link| (link.from, link.to) == (from, to))
-            });
-            let changed = link.zip(numbers).is_some_and(|(link, numbers)| change(link, &numbers));
-            if !changed {
-                return Err(wrong(knob, entry, remedy));
+            let refuse = |what: String, remedy: String| Problem::new(knob.to_owned(), what, remedy);
+            if self.failed_links.contains(&[from, to]) {
+                return Err(refuse(
+                    format!("has '{entry}', but the link {from}-{to} has failed, so the value has no effect"),
+                    "leave it out, or remove the link from 'failed_links'".to_owned(),
+                ));
             }
+            if changed.contains(&[from, to]) {
+                return Err(refuse(format!("names the link {from}-{to} twice"), "name it once".to_owned()));
+            }
+            let links = &mut self.topology.links;
+            let Some(at) = links.iter().position(|link| (link.from, link.to) == (from, to)) else {
+                let ends = links.iter().filter(|link| link.from == from).take(NAMED_ENDS);
+                let ends: Vec<String> = ends.map(|link| link.to.to_string()).collect();
+                let remedy = if ends.is_empty() {
+                    format!("use the numbers of two connected nodes; no link begins at node {from}")
+                } else {
+                    format!("use a link of the network; links from node {from} lead to {}", ends.join(", "))
+                };
+                return Err(refuse(
+                    format!("has '{entry}', but the link {from}-{to} does not exist"),
+                    remedy,
+                ));
+            };
+            if !numbers.is_some_and(|numbers| change(&mut links[at], &numbers)) {
+                return Err(form());
+            }
+            changed.push([from, to]);
         }
         let bare = super::Topology { symmetry_generators: Vec::new(), ..self.topology.clone() };
         if let Ok(network) = LinkNetwork::of(&bare) {

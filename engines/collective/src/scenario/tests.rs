@@ -148,7 +148,15 @@ fn knobs_change_what_they_say() {
     made.set("failed_links", None, &text("0-1")).unwrap();
     made.set("capacities", None, &text("1-0:20")).unwrap();
     assert!(made.validate().is_ok());
-    assert!(made.set("capacities", None, &text("0-5:20")).is_err());
+    for (value, said) in [
+        ("0-5:20", "the link 0-5 does not exist"),
+        ("0-1:20", "the link 0-1 has failed"),
+        ("1-0:20,1-0:30", "names the link 1-0 twice"),
+        ("1-0:0", "a rate above 0"),
+    ] {
+        let refused = made.clone().set("capacities", None, &text(value)).unwrap_err().to_string();
+        assert!(refused.contains(said), "{value}: {refused}");
+    }
     made.set("collective", None, &text("broadcast")).unwrap();
     made.set("root", None, &ParamValue::Int(5)).unwrap();
     made.validate().unwrap();

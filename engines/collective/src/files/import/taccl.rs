@@ -91,6 +91,10 @@ pub(super) fn read(
         Some(text) => connections(text)?,
         None => sketch.as_ref().map(|sketch| sketch.connections.clone()).unwrap_or_default(),
     };
+    if nodes.unwrap_or(NODES) == 1 && params.text("connections").is_some() {
+        let message = "has no effect on a single node, because it connects GPUs of different nodes";
+        return Err(Problem::new("connections", message, "leave it out, or set nodes=").into());
+    }
     let mut network = TacclNetwork {
         given: &read.value,
         megabyte,
@@ -170,7 +174,11 @@ fn connections(text: &str) -> Result<BTreeMap<u32, Vec<u32>>, Problem> {
             let message = format!("has '{}'", printable(entry));
             return Err(Problem::new("connections", message, "write SENDER:RECEIVER, such as '0:1, 2:3'"));
         };
-        found.entry(from).or_default().push(to);
+        let receivers = found.entry(from).or_default();
+        if receivers.contains(&to) {
+            return Err(Problem::new("connections", format!("names {from}:{to} twice"), "name it once"));
+        }
+        receivers.push(to);
     }
     Ok(found)
 }

@@ -106,6 +106,8 @@ fn what_topologies_leave_open_is_told_and_refused_if_strict() {
         (&[NDV2, DGX2], &[], "is passed in addition to a/file0.json"),
         (&[NDV2], &[("nodes", "2")], "connections: is missing"),
         (&[NDV2], &[("nodes", "2"), ("connections", "0-1")], "has '0-1'"),
+        (&[NDV2], &[("nodes", "2"), ("connections", "0:1, 0:1")], "names 0:1 twice"),
+        (&[NDV2], &[("nodes", "1"), ("connections", "0:1")], "connections: has no effect on a single node"),
         (&[NDV2], &[("nodes", "2"), ("connections", "0:8")], "names GPU 8"),
         (&[NDV2.replace("NDv2_1MB", "Moebius").as_str()], &[], "is 'Moebius', whose wiring is unknown"),
         (&[NDV2.replace("[23, 46]", "[23]").as_str()], &[], "has 1 costs"),
