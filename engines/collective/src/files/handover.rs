@@ -152,8 +152,8 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         }
         (None, None) => {
             let message = format!("is a plan of kind {} without a network", header.kind);
-            let remedy = "use a pod design, cross-connects, or a plan for a training job (not for an \
-                 instance with mirrors)";
+            let remedy = "use a pod design, cross-connects, or a training plan whose circuits do not change \
+                 within an iteration (not for an instance with mirrors)";
             return Err(Problem::new(FROM, message, remedy).into());
         }
     };
