@@ -198,7 +198,7 @@ pub struct CompareTable {
     pub labels: Vec<String>,
     /// Plans that are listed but not ranked, because they solve a different problem.
     pub not_ranked: Vec<NotRanked>,
-    /// Knobs in which scenarios of different problems differ; their plans are ranked nevertheless.
+    /// Knobs in which scenarios of ranked plans differ, although they define different problems.
     pub varied: Vec<String>,
     /// Settings that differ.
     pub settings: Vec<SettingDifference>,

@@ -108,7 +108,7 @@ pub(super) fn rows<'a>(subjects: &[ComparedPlan<'a>]) -> Vec<(Scope, &'a str, Ve
     rows
 }
 
-/// Returns the names of the knobs in which scenarios of different problems differ.
+/// Returns the names of the knobs in which the scenarios of ranked plans differ, if they define different problems.
 pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[SettingDifference]) -> Vec<String> {
     let apart = || subjects.iter().filter_map(|subject| subject.apart);
     if apart().all(|apart| apart.is_same_question) {
@@ -116,6 +116,14 @@ pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[SettingDifferenc
     }
     let stated = || apart().flat_map(|apart| apart.fields.iter().chain(&apart.job));
     let is_field = |name: &str| stated().any(|(field, _)| field == name);
-    let knobs = settings.iter().filter(|row| row.scope == Scope::Scenario && row.name != "name");
+    let ranked: Vec<bool> = subjects.iter().map(|subject| not_ranked(subject).is_none()).collect();
+    let differs = |row: &SettingDifference| {
+        let mut values =
+            row.values.iter().zip(&ranked).filter(|(_, ranked)| **ranked).map(|(value, _)| value);
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let knobs =
+        settings.iter().filter(|row| row.scope == Scope::Scenario && row.name != "name" && differs(row));
     knobs.map(|row| row.name.clone()).filter(|name| !is_field(name)).collect()
 }

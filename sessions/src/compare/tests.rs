@@ -164,6 +164,13 @@ fn plans_of_another_scenario_are_listed_with_every_difference_and_not_ranked() {
     let said = "The scenarios differ in the parameter bandwidth_gbps; figures are ranked nevertheless.";
     assert_eq!(table.varied_sentence().unwrap(), said);
     assert!(table.to_markdown().contains(said));
+    // A parameter in which only a plan that is not ranked differs needs no note.
+    let table = compare(
+        &[first, of(&varied, subject("c", &c, &ka)), of(&other, subject("b", &b, &kc))],
+        TOLERANCE,
+        &[],
+    );
+    assert_eq!(table.unwrap().varied, [] as [&str; 0]);
     // The same question in other words is ranked and needs no note.
     let same = Apart { fields: other.fields.clone(), is_same_question: true, ..Apart::default() };
     let table = compare(&[first, of(&same, subject("b", &b, &ka))], TOLERANCE, &[]).unwrap();
