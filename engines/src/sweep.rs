@@ -302,8 +302,7 @@ impl Sweep {
         {
             return Err(Problem::new(name, "is also set for all cells", "give it once"));
         }
-        let column = row::FIXED.contains(&name) || crate::catalogue::metric(self.kind.name, name).is_some();
-        if column {
+        if row::FIXED.contains(&name) {
             return Err(Problem::new(
                 name,
                 "is a column of every table already",

@@ -187,16 +187,20 @@ fn one_line(text: &str) -> String {
 
 impl Sweep {
     /// Returns the names of the columns of the table: the inputs, the axes, the result of the run, the figures, and
-    /// data about the run such as its duration.
+    /// data about the run such as its duration. A figure with the name of an axis is called `plan.NAME`.
     pub fn columns(&self) -> Vec<String> {
         let (asked, rest) = FIXED.split_at(5);
         let (ended, origin) = rest.split_at(7);
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let axes = self.axes().iter().map(super::Axis::label).collect();
+        let axes: Vec<String> = self.axes().iter().map(super::Axis::label).collect();
+        // A parameter and a figure may have the same name, such as a limit and the value that a plan reaches.
+        let column = |name: &str| {
+            if axes.iter().any(|axis| axis == name) { format!("plan.{name}") } else { name.to_owned() }
+        };
         let figures = catalogue::metrics(self.kind().name)
             .iter()
             .filter(|metric| metric.is_carried())
-            .map(|metric| metric.name.to_owned())
+            .map(|metric| column(metric.name))
             .collect();
         [owned(asked), axes, owned(ended), figures, owned(origin)].concat()
     }

@@ -57,6 +57,13 @@ fn values_are_lists_or_ranges() {
 }
 
 #[test]
+fn a_figure_with_the_name_of_an_axis_gets_a_column_of_its_own() {
+    let columns = sweep(&["crossconnect-example"], &["max_dark_per_pod=0,1"], &["lumos-repair"]).columns();
+    let count = |name: &str| columns.iter().filter(|column| *column == name).count();
+    assert_eq!((count("max_dark_per_pod"), count("plan.max_dark_per_pod")), (1, 1), "{columns:?}");
+}
+
+#[test]
 fn what_no_axis_can_be_is_refused_with_the_remedy() {
     for (over, methods, expected) in [
         (&["bandwith_gbps=1"][..], &[][..], "did you mean 'bandwidth_gbps'?"),
