@@ -10,7 +10,7 @@ use lightbay_core::problem::Problems;
 /// Limits of a run, its seed and threads.
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
-    /// Time limit, such as 90 (seconds), 90s or 5m; at the limit the run ends with its best plan
+    /// Time limit for each run, such as 90 (seconds), 90s or 5m; at the limit the run ends with its best plan
     #[arg(long, value_name = "TIME", value_parser = value::duration_s)]
     pub time_limit: Option<f64>,
 
@@ -29,9 +29,9 @@ pub struct Limits {
 
 impl Limits {
     /// Returns a problem for each limit that is given twice: by its own flag, and in `settings`, the values of the flag
-    /// `other`.
+    /// `other`; and for each parameter that `--set` gives twice.
     pub fn given_twice(&self, settings: &[Setting], other: &str) -> Problems {
-        let mut twice = Problems::of(other);
+        let mut twice = if other == SET { repeated(settings) } else { Problems::of(other) };
         for (flag, set, is_given) in [
             ("--time-limit", "time_limit_s", self.time_limit.is_some()),
             ("--gap", "gap", self.gap.is_some()),
@@ -49,6 +49,21 @@ impl Limits {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Config::load_and_warn(console).threads(self.threads).unwrap_or_else(cores)
     }
+}
+
+/// The flag that sets a parameter.
+const SET: &str = "--set";
+
+/// Returns a problem for each parameter that the values of `--set` give twice.
+pub fn repeated(settings: &[Setting]) -> Problems {
+    let mut twice = Problems::of(SET);
+    for (at, setting) in settings.iter().enumerate() {
+        let is_same = |other: &Setting| (&other.name, other.index) == (&setting.name, setting.index);
+        if settings[..at].iter().any(is_same) {
+            twice.add(setting.name.as_str(), "is given twice", "give it once");
+        }
+    }
+    twice
 }
 
 /// Form of the messages during a solve.

@@ -5,6 +5,7 @@ use super::console::Console;
 use super::documents::NewDocument;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::limits::repeated;
 use super::source::{Source, stdin_at_most_once};
 use super::target::{Target, file_for_json};
 use clap::{Args, ValueHint};
@@ -65,6 +66,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Some(conversion) => converted(&arguments.from, &conversion, &arguments.set, console)?,
         None => (base(&arguments.from)?, arguments.set.clone()),
     };
+    repeated(&settings).into_result(())?;
     let scenario = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
     let scenario = if unnamed { scenario.named_after_content() } else { scenario };
     target.write(&scenario.to_json()?, console)?;

@@ -57,7 +57,7 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenario: a file, `-` (standard input) or preset:NAME; if the file is a plan, its scenario is used. A model of
+    /// Scenario: a file, `-` (standard input), preset:NAME or session:NAME; if the file is a plan, its scenario is used. A model of
     /// another program (MPS, LP) is solved by HiGHS; `-o` then writes the values of its columns
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     scenario: Source,
@@ -83,8 +83,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 
-    /// File to write, compressed if its name ends with .gz [default: standard output]. On a terminal, lightbay prints a
-    /// summary of the plan
+    /// File to write, compressed if its name ends with .gz [default: standard output; if that is a terminal, lightbay
+    /// prints a summary in place of the plan]
     #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -158,6 +158,9 @@ fn coordinate(
                 saver.save_if_due(console);
             }
             Some(WireMessage::Done(done)) => return (SolveEnd::Run(*done), signal),
+            Some(WireMessage::Rejected(why)) => {
+                console.warn(&format!("the run does not start from the plan of --hot-start: {why}"));
+            }
             Some(WireMessage::Signal(_)) if signal.is_some() => return (SolveEnd::Left, signal),
             Some(WireMessage::Signal(first)) => {
                 signal = Some(first);
@@ -215,11 +218,14 @@ fn conclude(
                 standing.status(),
                 standing.words(false)
             ));
-        } else if let Some(plan) = plan.filter(|_| !console.is_quiet()) {
-            write!(console.out(), "{}", show::summary(&plan)?)?;
+        } else if let Some(plan) = plan.as_ref().filter(|_| !console.is_quiet()) {
+            write!(console.out(), "{}", show::summary(plan)?)?;
             let next = "shows all sections; `lightbay check` verifies the plan; `lightbay export` writes other formats";
             writeln!(console.out(), "written to {file}; `lightbay show {file}` {next}")?;
         }
+    }
+    if let Some(caveat) = plan.as_ref().and_then(AnyPlan::caveat) {
+        console.warn(&caveat);
     }
     if let (Exit::Signal(signal), None) = (exit, written) {
         console.say(&format!("ended by {} before a plan was found; nothing was written", signal.word()));

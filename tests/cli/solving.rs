@@ -141,6 +141,10 @@ fn all_wrong_settings_are_named_at_once() {
         .says(&["did you mean 'delta-joint'?"]);
     place.run(&["new", "tiny8", "--set", "generations=3"]).exit(2).says(&["parameter"]);
     place.run(&["new", "tinny8"]).exit(2).says(&["did you mean 'tiny8'?"]);
+    for command in [&["new", "tiny8"][..], &["solve", "preset:tiny8"], &["sweep", "preset:tiny8"]] {
+        let twice = ["--set", "seq=4096", "--set", "seq=8192"];
+        place.run(&[command, &twice].concat()).exit(2).says(&["seq: is given twice"]);
+    }
     for (flag, value) in [
         ("--time-limit", "soon"),
         ("--gap", "150%"),
@@ -236,6 +240,13 @@ fn a_hot_start_is_used_repaired_and_reported() {
             "--hot-start: has no effect on prop-alloc, which does not accept a hot start; leave it out",
             "--gap: has no effect on prop-alloc, which proves no bound; leave it out",
         ]);
+    // A plan that the run does not use is named, with the reason.
+    place.plan("tiny8", "prop-alloc", "tiny8.json");
+    let given = ["--method", "simulate", "--set", "topology=1,1,1", "--hot-start", "tiny8.json"];
+    place
+        .run(&[&["solve", "preset:tiny8"][..], &given].concat())
+        .done()
+        .says(&["does not start from the plan of --hot-start: the parameter `topology` gives the circuits"]);
     place.scenario("small", "scenario.json");
     place
         .run(&["solve", "preset:small", "--hot-start", "scenario.json"])

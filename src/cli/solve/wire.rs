@@ -4,7 +4,7 @@ use crate::cli::exit::Signal;
 use crate::cli::inbox::Inbox;
 use crate::cli::printer::{BACKLOG, EventIdentity};
 use lightbay_core::checked::SharedPlan;
-use lightbay_core::event::{Done, Event, EventBody, EventSink};
+use lightbay_core::event::{Done, Event, EventBody, EventSink, HotStartFate};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,6 +15,8 @@ pub enum WireMessage {
     Plan(SharedPlan),
     /// The run ended.
     Done(Box<Done>),
+    /// The plan of the hot start is not used, for this reason; sent only if no progress is printed, which reports it.
+    Rejected(String),
     /// A signal arrived.
     Signal(Signal),
 }
@@ -48,6 +50,11 @@ impl EventSink for Wire {
         let message = match &event.body {
             EventBody::Incumbent(incumbent) => incumbent.plan.clone().map(WireMessage::Plan),
             EventBody::Done(done) => Some(WireMessage::Done(Box::new(done.clone()))),
+            EventBody::HotStart(report)
+                if report.fate == HotStartFate::Rejected && self.printer.is_none() =>
+            {
+                Some(WireMessage::Rejected(report.why.clone()))
+            }
             _ => None,
         };
         if let Some(printer) = &self.printer {

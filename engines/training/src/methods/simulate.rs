@@ -6,6 +6,7 @@ use super::{given, idle};
 use crate::scenario::TrainingScenario;
 use crate::search::carry;
 use crate::simulate::evaluate::Rates;
+use lightbay_core::event::HotStartFate;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
@@ -48,7 +49,13 @@ impl SessionMethod for Simulate {
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         let x = match given::circuits(&session.evaluator.network, params, "topology")? {
-            Some(x) => x,
+            Some(x) => {
+                if session.cx.hot_start().is_some() {
+                    let why = "the parameter `topology` gives the circuits".to_owned();
+                    session.cx.hot_start_fate(HotStartFate::Rejected, why, None, None);
+                }
+                x
+            }
             None => of_plan(session)?,
         };
         session.cx.phase("simulation", format!("{x:?}"));
