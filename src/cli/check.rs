@@ -21,14 +21,14 @@ use std::time::Duration;
 /// Arguments of `check`.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  lightbay check plan.json\n  lightbay check plan.json --exact --time-limit 5m\n  lightbay check plan.json --scenario job.json --json | jq .violations\n\nExit codes: 0 no violation, 1 violations, 2 the file cannot be read as a plan."
+    after_long_help = "Examples:\n  lightbay check plan.json\n  lightbay check plan.json --exact --time-limit 5m\n  lightbay check plan.json --scenario job.json --json | jq .violations\n\nExit codes: 0 no violation; 1 violations, or another failure; 2 the file cannot be read as a plan."
 )]
 pub struct Arguments {
     /// Plan: a file or `-`
     #[arg(value_name = "PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     plan: Source,
 
-    /// Compare the scenario of the plan with this one: a file, `-`, preset:NAME, or a plan, whose scenario
+    /// Compare the scenario of the plan with this one: a file, `-`, preset:NAME, session:NAME, or a plan, whose scenario
     /// is used. Every difference is a violation
     #[arg(long, value_name = "FILE", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     scenario: Option<Source>,

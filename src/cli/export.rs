@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   lightbay export preset:tiny8 --to instance -o tiny8.instance.json
-  lightbay export plan.json --to expanded -o out/           write into a folder, with the default name
+  lightbay export plan.json --to expanded -o out/           write into a folder
   lightbay export preset:tiny4 --to mps -o tiny4.mps        write a model, and tiny4.mps.names.json
   lightbay export new.json --to changes --against old.json  list the circuits to rewire
   lightbay methods --formats                                list all formats and their parameters";
@@ -30,7 +30,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Scenario or plan: a file, `-` or preset:NAME. A plan must pass `lightbay check`
+    /// Scenario or plan: a file, `-`, preset:NAME or session:NAME/PLAN. A plan must pass `lightbay check`
     #[arg(value_name = "SCENARIO|PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     subject: Source,
 
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT", add = ArgValueCompleter::new(complete::format))]
     to: String,
 
-    /// Second scenario or plan, for formats that compare two: a file, `-` or preset:NAME
+    /// Second scenario or plan, for formats that compare two: a file, `-`, preset:NAME or session:NAME/PLAN
     #[arg(long, value_name = "SCENARIO|PLAN", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     against: Option<Source>,
 

@@ -79,6 +79,7 @@ pub struct OpeningArguments {
 
 /// Amount of output.
 #[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Output")]
 pub struct OutputArguments {
     /// Print errors only: no notes, warnings or progress on standard error
     #[arg(short, long, global = true)]
@@ -114,7 +115,7 @@ impl PlaceArguments {
 pub enum Command {
     /// List the built-in scenarios
     Presets(presets::Arguments),
-    /// Write a scenario file from a preset, a kind or a plan
+    /// Write a scenario file from a preset, from a kind (its first preset) or from a plan
     New(new::Arguments),
     /// List methods and their parameters, or (with --formats) file formats
     Methods(methods::Arguments),

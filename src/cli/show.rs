@@ -34,7 +34,7 @@ pub const ROW_SCHEMA: &str = "lightbay.row/1";
     after_long_help = "Examples:\n  lightbay show preset:megatron_177b\n  lightbay show plan.json --json | jq .training.links\n  lightbay show preset:tpu-256\n  lightbay show preset:crossconnect-16-16-25"
 )]
 pub struct Arguments {
-    /// Scenario or plan to show: a file, `-` or preset:NAME
+    /// Scenario or plan to show: a file, `-`, preset:NAME or session:NAME/PLAN
     #[arg(value_name = "FILE", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     file: Source,
 

@@ -49,9 +49,10 @@ Examples:
 
 Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over \
 options give every combination of their values. A cell is a row of the table: a scenario, a combination of values and a \
-method. A method that accepts a hot start starts from the plan for the previous value of the last --over parameter that \
-permits hot starts; --cold turns this off. The column started_from gives the number of the cell whose plan this is; \
-hot_start says whether the method accepted, repaired or rejected the plan. A chain of cells that start from one another's \
+method. If the method accepts a hot start, a cell starts from the plan of the cell with the previous value of the last --over \
+parameter and the same other values (parameters marked `cold` are skipped); --cold turns this off. The column started_from \
+gives the number of the cell whose plan was the hot start; hot_start says whether the method accepted, repaired or rejected \
+the plan. A chain of cells that start from one another's \
 plans is never split between shards.
 
 lightbay writes every row as soon as its cell is solved. After Ctrl-C, termination or hang-up the table has whole rows only, \
@@ -71,7 +72,7 @@ pub struct Arguments {
     #[command(subcommand)]
     on_tables: Option<OnTables>,
 
-    /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; if a file is a plan, its scenario is used
+    /// Scenarios of one kind: files, `-` (standard input), preset:NAME or session:NAME; if a file is a plan, its scenario is used
     #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     scenarios: Vec<Source>,
 
@@ -121,7 +122,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SYSTEM", value_enum, requires = "output", conflicts_with_all = ["shard", "resume", "force", "progress", "json"])]
     script: Option<BatchSystem>,
 
-    /// Number of parts of that script [default: one for each chain of cells, at most 64]
+    /// Number of parts of the script that --script prints [default: one for each chain of cells, at most 64]
     #[arg(long, value_name = "N", requires = "script", value_parser = clap::value_parser!(u16).range(1..))]
     parts: Option<u16>,
 

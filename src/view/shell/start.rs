@@ -1,7 +1,7 @@
 //! The start screen: continue a session, open an example, or open a file.
 
 use super::select;
-use crate::app::action::{Command, Recent};
+use crate::app::action::{Command, Motion, Recent};
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::state::{App, Example};
@@ -95,7 +95,11 @@ impl StartList {
         let below = (self.rows.len() - self.offset).saturating_sub(usize::from(block.height));
         let bottom = block.bottom() - u16::from(below > 0);
         if below > 0 {
-            let more = Piece::muted(format!("{} more rows below", below + 1));
+            let more = Piece::muted(format!(
+                "{} more rows below; {} moves down",
+                below + 1,
+                super::key_of(app, &Command::Motion(Motion::Down))
+            ));
             let line = Rect { y: bottom, height: 1, ..block };
             StartRow::Words(vec![more]).draw(app, line, false, buf);
         }
@@ -269,7 +273,7 @@ fn own(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, item: &mut impl Fn
     let palette = super::key_of(app, &Command::Palette);
     let lines = [
         (format!("{palette}open"), "a file", "scenario or plan, .json or .json.gz"),
-        (format!("{palette}new"), "from a preset", "an example by name, to change its parameters"),
+        (format!("{palette}new"), "from a preset", "opens an example, whose parameters you can change"),
         (format!("{palette}import"), "another format", "workloads and topologies of other tools"),
         (super::key_of(app, &Command::Help), "help", "introduction, and the keys that work here"),
         (palette.clone(), "all commands", "every action by name, with its key"),
@@ -299,7 +303,7 @@ fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
     rows.push((StartRow::Words(second), None));
     let mut third = Vec::new();
     let keys = [
-        (Command::NextPalette, "next palette"),
+        (Command::NextPalette, "next palette of colours"),
         (Command::NextGlyphs, "next glyphs"),
         (Command::ToggleMouse, "mouse on or off"),
     ];
