@@ -35,7 +35,7 @@ pub struct Graph {
     pub node_attributes: Vec<Attribute>,
     /// Attributes of edges.
     pub edge_attributes: Vec<Attribute>,
-    /// Values of each node, in the order of the attributes.
+    /// Values of each node, in the order of the attributes; an empty text if the node has no value.
     pub nodes: Vec<Vec<Value>>,
     /// Both end nodes and the values of each edge.
     pub edges: Vec<(u32, u32, Vec<Value>)>,
@@ -82,7 +82,7 @@ pub fn graphml(graph: &Graph) -> String {
     let default = if graph.directed { "directed" } else { "undirected" };
     let _ = writeln!(text, "  <graph id=\"{}\" edgedefault=\"{default}\">", xml(&graph.name));
     let data = |text: &mut String, letter: char, values: &[Value]| {
-        for (index, value) in values.iter().enumerate() {
+        for (index, value) in values.iter().enumerate().filter(|(_, value)| !value.is_blank()) {
             let _ = write!(text, "<data key=\"{letter}{index}\">{}</data>", xml(&value.to_string()));
         }
     };
@@ -109,6 +109,7 @@ pub fn dot(graph: &Graph) -> String {
         let pairs: Vec<String> = attributes
             .iter()
             .zip(values)
+            .filter(|(_, value)| !value.is_blank())
             .map(|(attribute, value)| format!("{}={}", attribute.name, quoted(&value.to_string())))
             .collect();
         if pairs.is_empty() { String::new() } else { format!(" [{}]", pairs.join(", ")) }

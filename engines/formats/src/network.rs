@@ -95,6 +95,8 @@ pub struct FileNode {
     pub name: String,
     /// Type of the node, if the file states it.
     pub part: Option<NodePart>,
+    /// Number of the chassis to which the node belongs, if the file states one.
+    pub chassis: Option<u32>,
 }
 
 /// Rate of a link in the unit of its file.
@@ -143,8 +145,8 @@ pub struct FileNetwork {
     pub links: Vec<FileLink>,
 }
 
-/// Reads a network. If `directed` is true, each line of an edge list is a link in one direction; files of other forms
-/// define the direction themselves.
+/// Reads a network. If `directed` is true, each line of an edge list is a link in one direction; if it is false, a link in
+/// each direction. Files of other forms define the direction themselves.
 ///
 /// # Errors
 /// Every problem of the file, and files of none of these forms.

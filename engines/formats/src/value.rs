@@ -15,6 +15,13 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// Returns `true` for an empty text.
+    pub(crate) fn is_blank(&self) -> bool {
+        matches!(self, Self::Text(text) if text.is_empty())
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

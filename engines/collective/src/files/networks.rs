@@ -32,6 +32,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
     const PLAN: &str = "the schedule of a plan";
     const TIMES: &str = "the intervals of links that are not always up";
     const SWITCHES: &str = "whether switches copy and reduce";
+    const CHASSIS: &str = "the chassis of the nodes";
     let format = |name, help, extension, leaves_out| {
         FormatInfo::new(name, help, SubjectSort::Either, extension).leaving_out(leaves_out)
     };
@@ -50,15 +51,15 @@ pub(super) fn formats() -> Vec<FormatInfo> {
         ),
         format(
             EDGES,
-            "The links as CSV: source, target, rate, latency.",
+            "The links as CSV: source, target, rate, latency, and the type Directed, as Gephi reads it.",
             "csv",
-            &[DEMAND, PLAN, TIMES, SWITCHES, "which nodes are switches"],
+            &[DEMAND, PLAN, TIMES, SWITCHES, "which nodes are switches", CHASSIS],
         ),
         format(
             ASTRA,
             "A network file of ASTRA-sim's analytical backend, for rings, tori, one switch and full meshes.",
             "yml",
-            &[DEMAND, PLAN, TIMES, SWITCHES],
+            &[DEMAND, PLAN, TIMES, SWITCHES, CHASSIS],
         ),
         format(
             NS3,
@@ -70,7 +71,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             ANYNET,
             "A network of BookSim: every GPU and switch is a router, and a cycle takes 1 ns.",
             "txt",
-            &[DEMAND, PLAN, TIMES, SWITCHES, "the rates of the links"],
+            &[DEMAND, PLAN, TIMES, SWITCHES, "the rates of the links", CHASSIS],
         ),
     ]
 }
@@ -152,17 +153,23 @@ impl WireNetwork {
 
     fn graph(&self, scenario: &CollectiveScenario) -> Graph {
         let attribute = |name, sort| Attribute { name, sort };
+        let nodes = &scenario.topology.nodes;
+        let has_chassis = nodes.iter().any(|node| node.group.is_some());
+        let chassis = |node: usize| nodes[node].group.map_or_else(|| Value::Text(String::new()), Value::from);
+        let mut node_attributes = vec![attribute("label", Sort::Text), attribute("kind", Sort::Text)];
+        node_attributes.extend(has_chassis.then(|| attribute("chassis", Sort::Int)));
         Graph {
             name: scenario.topology.name.clone(),
             directed: true,
-            node_attributes: vec![attribute("label", Sort::Text), attribute("kind", Sort::Text)],
+            node_attributes,
             edge_attributes: vec![
                 attribute("capacity_gbyte_per_s", Sort::Float),
                 attribute("latency_us", Sort::Float),
             ],
             nodes: (0..self.names.len())
                 .map(|node| {
-                    vec![Value::Text(self.names[node].clone()), Value::Text(self.kind(node).to_owned())]
+                    let own = vec![self.names[node].clone().into(), self.kind(node).into()];
+                    own.into_iter().chain(has_chassis.then(|| chassis(node))).collect()
                 })
                 .collect(),
             edges: self
@@ -177,11 +184,11 @@ impl WireNetwork {
     }
 
     fn edges(&self) -> String {
-        let mut text = "source,target,capacity_gbyte_per_s,latency_us\n".to_owned();
+        let mut text = "source,target,capacity_gbyte_per_s,latency_us,type\n".to_owned();
         for ((from, to), wire) in &self.links {
             let (from, to) = (&self.names[*from as usize], &self.names[*to as usize]);
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{from},{to},{},{}", wire.gbyte_per_s, wire.latency_us);
+            let _ = writeln!(text, "{from},{to},{},{},Directed", wire.gbyte_per_s, wire.latency_us);
         }
         text
     }
@@ -405,10 +412,22 @@ mod tests {
             for format in &formats[..expressible] {
                 let read = read(&file(format, "n", &scenario).unwrap(), &[]);
                 assert_eq!(shape(&read), shape(&scenario), "{preset} {format}");
+                if *format != NS3 {
+                    let named = |scenario: &CollectiveScenario| {
+                        let nodes = scenario.topology.nodes.iter();
+                        nodes.map(|node| (node.name.clone(), node.group)).collect::<Vec<_>>()
+                    };
+                    assert_eq!(named(&read), named(&scenario), "{preset} {format}");
+                }
             }
             let edges = file(EDGES, "n", &scenario).unwrap();
-            let read = read(&edges, &[("directed", "true")]);
-            assert_eq!(read.topology.links.len(), scenario.topology.links.len(), "{preset}");
+            let read = read(&edges, &[]);
+            // Edge lists do not mark switches.
+            let rates = |scenario| shape(scenario).1.into_iter().map(|(_, rates)| rates).collect::<Vec<_>>();
+            let (mut ours, mut theirs) = (rates(&scenario), rates(&read));
+            ours.sort();
+            theirs.sort();
+            assert_eq!(ours, theirs, "{preset}");
         }
     }
 

@@ -1,13 +1,20 @@
 //! Builds a network from named nodes and links in file order.
 
-use super::facts::LinkFacts;
+use super::facts::{LinkFacts, LinkReader, part_of};
 use super::{
     FileLatency, FileLink, FileNetwork, FileNode, FileRate, MOST_LINKS, MOST_NODES, NetworkForm, NodePart,
 };
-use crate::imported::Imported;
+use crate::imported::{Assumed, Imported};
 use lightbay_core::problem::{Problem, Problems, counted, printable};
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Maximum number of attributes that a note lists.
+const LISTED: usize = 6;
+/// Attributes of links that identify a link or only affect its drawing.
+const NO_FACTS: [&str; 11] =
+    ["source", "target", "id", "key", "label", "name", "color", "style", "penwidth", "fontsize", "fontcolor"];
+/// Maximum length of the display name of a node.
+const MOST_LABEL: usize = 80;
 
 /// A network under construction.
 #[derive(Debug, Default)]
@@ -17,7 +24,11 @@ pub(super) struct Builder {
     links: BTreeMap<(u32, u32), (u32, LinkFacts)>,
     listed: usize,
     loops: u64,
-    notes: Vec<String>,
+    assumed: Vec<Assumed>,
+    /// Display names of nodes, which [`Builder::finish`] sets because ids identify the ends of links.
+    labels: BTreeMap<u32, String>,
+    chassis: HashMap<String, u32>,
+    passed_over: BTreeSet<String>,
     pub problems: Problems,
 }
 
@@ -29,7 +40,7 @@ impl Builder {
         }
         let id = self.nodes.len() as u32;
         self.by_name.insert(name.to_owned(), id);
-        self.nodes.push(FileNode { name: name.to_owned(), part: None });
+        self.nodes.push(FileNode { name: name.to_owned(), part: None, chassis: None });
         if self.nodes.len() == MOST_NODES + 1 {
             let message = format!("contains more than {MOST_NODES} nodes");
             self.problems.add("", message, "use a smaller network");
@@ -64,13 +75,42 @@ impl Builder {
             self.problems.add(place, message, "name two nodes by their id");
             return;
         };
-        let mut facts = LinkFacts::default();
+        let facts = self.facts(attributes, place);
+        self.link(from, to, facts, both_ways, place);
+    }
+
+    /// Reads rate and latency from the attributes of a link.
+    pub fn facts<'a>(
+        &mut self,
+        attributes: impl Iterator<Item = (&'a str, &'a str)>,
+        place: &str,
+    ) -> LinkFacts {
+        let mut reader = LinkReader::default();
         for (key, value) in attributes {
-            if let Err(wrong) = facts.take(key, value) {
-                self.problems.add(place, printable(&wrong), "correct the attribute");
+            if let Err(wrong) = reader.take(key, value) {
+                self.problems.add(place, printable(&wrong), "correct or remove the attribute");
             }
         }
-        self.link(from, to, facts, both_ways, place);
+        self.passed_over.extend(reader.passed_over);
+        reader.facts
+    }
+
+    /// Reads an attribute of a node: its type, its display name or its chassis.
+    pub fn describe(&mut self, node: u32, key: &str, value: &str) {
+        self.plays(node, part_of(key, value));
+        let value = value.trim();
+        match key.to_ascii_lowercase().as_str() {
+            "label" => _ = self.labels.insert(node, value.to_owned()),
+            "name" => _ = self.labels.entry(node).or_insert_with(|| value.to_owned()),
+            "chassis" if !value.is_empty() => {
+                let next = self.chassis.len() as u32;
+                let chassis = *self.chassis.entry(value.to_owned()).or_insert(next);
+                if let Some(node) = self.nodes.get_mut(node as usize) {
+                    node.chassis = Some(chassis);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Returns the node that was declared with this name.
@@ -85,14 +125,18 @@ impl Builder {
         }
     }
 
-    /// Sets the display name of a node, unless another node has this name.
-    pub fn called(&mut self, node: u32, label: &str) {
-        if label.is_empty() || self.by_name.contains_key(label) {
-            return;
-        }
-        self.by_name.insert(label.to_owned(), node);
-        if let Some(node) = self.nodes.get_mut(node as usize) {
-            node.name = label.to_owned();
+    /// Sets the display names of the nodes whose ids are only numbers, such as `0` or `n0`. Omits labels that several
+    /// lines draw, and labels that another node has as its id or label.
+    fn name_nodes(&mut self) {
+        for (node, label) in std::mem::take(&mut self.labels) {
+            let Some(own) = self.nodes.get_mut(node as usize) else { continue };
+            let digits = own.name.strip_prefix('n').unwrap_or(&own.name);
+            let is_number = !digits.is_empty() && digits.bytes().all(|sign| sign.is_ascii_digit());
+            let is_name = !label.is_empty() && label.len() <= MOST_LABEL && !label.contains(char::is_control);
+            if is_number && is_name && !self.by_name.contains_key(&label) {
+                self.by_name.insert(label.clone(), node);
+                own.name = label;
+            }
         }
     }
 
@@ -149,9 +193,10 @@ impl Builder {
         };
     }
 
-    /// Adds a remark of one sentence.
-    pub fn note(&mut self, sentence: impl Into<String>) {
-        self.notes.push(sentence.into());
+    /// Records an assumption.
+    pub fn assume(&mut self, what: &str, value: impl Into<String>, set_with: &str) {
+        let (what, set_with) = (what.to_owned(), set_with.to_owned());
+        self.assumed.push(Assumed { what, value: value.into(), set_with });
     }
 
     /// Returns the network.
@@ -159,6 +204,7 @@ impl Builder {
     /// # Errors
     /// Every problem that was met, and a file without a link.
     pub fn finish(mut self, form: NetworkForm) -> Result<Imported<FileNetwork>, Problems> {
+        self.name_nodes();
         if self.links.is_empty() && self.problems.is_empty() {
             let remedy = "check that this is the intended file";
             self.problems.push(Problem::new("", "has no link between two nodes", remedy));
@@ -174,7 +220,22 @@ impl Builder {
         let links = self.links.into_iter().map(link).collect();
         let network = self.problems.into_result(FileNetwork { form, nodes: self.nodes, links })?;
         let mut made = Imported::new(network);
-        made.notes = self.notes;
+        made.assumed = self.assumed;
+        let passed_over: Vec<String> = self
+            .passed_over
+            .iter()
+            .filter(|name| !NO_FACTS.contains(&name.as_str()))
+            .map(|name| printable(name))
+            .collect();
+        if !passed_over.is_empty() {
+            let more = passed_over.len().saturating_sub(LISTED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let first = &passed_over[..passed_over.len().min(LISTED)];
+            made.note(format!(
+                "not taken over: {}{more} of links, which are neither a rate nor a latency",
+                first.join(", ")
+            ));
+        }
         if self.loops > 0 {
             made.note(format!("{} from a node to itself omitted", counted(self.loops, "link", "links")));
         }

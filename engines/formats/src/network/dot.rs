@@ -207,16 +207,12 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             chain.push(builder.node(next));
             at += 1;
         }
-        let mut facts = LinkFacts::default();
-        let mut wrong = Vec::new();
+        let mut attributes = Vec::new();
         while is(at, "[") {
             at += 1;
             while at < tokens.len() && !is(at, "]") {
                 if let (Some(key), true, Some(value)) = (word(at), is(at + 1, "="), word(at + 2)) {
-                    match chain.as_slice() {
-                        [node] => builder.plays(*node, part_of(key, value)),
-                        _ => wrong.extend(facts.take(key, value).err()),
-                    }
+                    attributes.push((key, value));
                     at += 3;
                 } else {
                     at += 1;
@@ -224,9 +220,20 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             }
             at += 1;
         }
-        for wrong in wrong {
-            builder.problems.add(line.as_str(), printable(&wrong), "correct the attribute");
+        if let [node] = chain.as_slice() {
+            for (key, value) in attributes {
+                builder.describe(*node, key, value);
+            }
+            continue;
         }
+        if default && !first.eq_ignore_ascii_case("edge") {
+            if attributes.iter().any(|(key, value)| part_of(key, value).is_some()) {
+                let message = format!("sets the type of every '{}' after it", printable(first));
+                builder.problems.add(line.as_str(), message, "set the attribute for each node");
+            }
+            continue;
+        }
+        let facts = builder.facts(attributes.into_iter(), &line);
         if default && facts != LinkFacts::default() {
             let message = format!("sets a rate or latency for every '{}' after it", printable(first));
             builder.problems.add(line.as_str(), message, "set the attribute for each edge");

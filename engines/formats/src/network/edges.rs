@@ -1,9 +1,10 @@
 //! Edge lists: `u v [rate [latency]]` separated by blanks, tabs or commas; with a header, columns by name.
 
-use super::FileRate;
+use super::MOST_LINKS;
 use super::builder::Builder;
-use super::facts::LinkFacts;
+use super::facts::{LinkFacts, LinkReader};
 use lightbay_core::problem::printable;
+use std::collections::BTreeSet;
 
 /// Names of the column for the first end.
 const FROM: [&str; 5] = ["source", "src", "from", "u", "node1"];
@@ -47,28 +48,105 @@ pub(super) fn may_be(text: &str) -> bool {
         && lines.all(|(_, line)| {
             let cells = cells(line);
             (2..=4).contains(&cells.len())
-                && cells[2..].iter().all(|cell| LinkFacts::default().take("rate", cell).is_ok())
+                && cells[2..].iter().all(|cell| LinkReader::default().take("rate", cell).is_ok())
         })
+}
+
+/// Column that states for each line whether the link is directed, as in tables of Gephi.
+const DIRECTION: &str = "type";
+
+/// Reads a cell of the column [`DIRECTION`]; `None` if it states something else.
+fn direction(cell: &str) -> Option<bool> {
+    match cell.to_ascii_lowercase().as_str() {
+        "directed" => Some(true),
+        "undirected" => Some(false),
+        _ => None,
+    }
+}
+
+fn place(line: usize) -> String {
+    format!("line {line}")
+}
+
+/// A line of the list.
+struct EdgeLine {
+    ends: [u32; 2],
+    facts: LinkFacts,
+    line: usize,
+    /// Value of the column [`DIRECTION`].
+    directed: Option<bool>,
 }
 
 pub(super) fn read(text: &str, directed: Option<bool>) -> Builder {
     let mut builder = Builder::default();
-    let both_ways = !directed.unwrap_or(false);
-    if directed.is_none() {
-        builder.note(
-            "each line of the list is a link in both directions; directed=true makes it a link in \
-                 one direction",
-        );
+    let rows = rows(text, &mut builder);
+    let stated = rows.iter().any(|row| row.directed.is_some());
+    let directed = if directed.is_some() && stated {
+        let message = "has no effect: the column 'type' states which links are directed";
+        builder.problems.add("directed", message, "leave it out");
+        directed
+    } else {
+        directed.or_else(|| assumed_direction(&rows, &mut builder))
+    };
+    for row in rows {
+        let directed = row.directed.or(directed).unwrap_or(false);
+        builder.link(row.ends[0], row.ends[1], row.facts, !directed, &place(row.line));
+        if builder.is_full() {
+            break;
+        }
     }
+    builder
+}
+
+/// Returns the direction of lines that do not state it. If the list has every pair of nodes in both orders, each line is
+/// a link in one direction; if it has every pair in one order, each line is a link in both directions. Lists with pairs
+/// of both types are a problem.
+fn assumed_direction(rows: &[EdgeLine], builder: &mut Builder) -> Option<bool> {
+    let pairs: BTreeSet<[u32; 2]> = rows
+        .iter()
+        .filter(|row| row.directed.is_none() && row.ends[0] != row.ends[1])
+        .map(|row| row.ends)
+        .collect();
+    let twice = pairs.iter().filter(|[from, to]| from < to && pairs.contains(&[*to, *from])).count();
+    let all = pairs.len() - twice;
+    if all == 0 {
+        return None;
+    }
+    const SET: &str = "directed=";
+    let what = "direction of each line";
+    if twice == 0 {
+        builder.assume(what, "a link in both directions", SET);
+        return Some(false);
+    }
+    if twice < all {
+        let message = format!(
+            "is not set, but the list has {twice} of {all} pairs of nodes in both orders, so a line may be a link in \
+             one direction or in both"
+        );
+        let remedy = "set directed=true (each line is a link in one direction) or directed=false (in both)";
+        builder.problems.add("directed", message, remedy);
+        return Some(true);
+    }
+    builder.assume(
+        what,
+        "a link in one direction, because the list has every pair of nodes in both orders",
+        SET,
+    );
+    Some(true)
+}
+
+/// Reads the lines; lines without two nodes, and cells that cannot be read, are problems.
+fn rows(text: &str, builder: &mut Builder) -> Vec<EdgeLine> {
     let mut lines = content(text).peekable();
     let header = lines.peek().map(|(_, line)| cells(line)).filter(|header| ends(header).is_some());
     if header.is_some() {
         lines.next();
     }
-    let names = header.clone().unwrap_or_else(|| vec!["from", "to", "rate", "latency_us"]);
+    let names = header.unwrap_or_else(|| vec!["from", "to", "rate", "latency_us"]);
     let [from, to] = ends(&names).unwrap_or([0, 1]);
+    let mut rows = Vec::new();
     for (number, line) in lines {
-        let place = format!("line {number}");
+        let place = place(number);
         let cells = cells(line);
         let (Some(source), Some(target)) = (cells.get(from), cells.get(to)) else {
             builder.problems.add(
@@ -83,21 +161,25 @@ pub(super) fn read(text: &str, directed: Option<bool>) -> Builder {
             builder.problems.add(place, message, "write two nodes, a rate and a latency in us, or a header");
             continue;
         }
-        let mut facts = LinkFacts::default();
-        for (name, cell) in names.iter().zip(&cells).filter(|(_, cell)| !cell.is_empty()) {
-            if let Err(wrong) = facts.take(name, cell) {
-                builder.problems.add(place.as_str(), printable(&wrong), "correct the cell");
+        let mut directed = None;
+        let others = names
+            .iter()
+            .zip(&cells)
+            .enumerate()
+            .filter(|(at, (_, cell))| ![from, to].contains(at) && !cell.is_empty());
+        let mut attributes = Vec::new();
+        for (_, (name, cell)) in others {
+            match direction(cell).filter(|_| name.eq_ignore_ascii_case(DIRECTION)) {
+                Some(stated) => directed = Some(stated),
+                None => attributes.push((*name, *cell)),
             }
         }
-        debug_assert!(
-            !matches!(facts.rate, Some(FileRate::GbytePerSOfTool(_))),
-            "only one tool uses this unit"
-        );
-        let [source, target] = [source, target].map(|name| builder.node(name));
-        builder.link(source, target, facts, both_ways, &place);
-        if builder.is_full() {
+        let facts = builder.facts(attributes.into_iter(), &place);
+        let ends = [source, target].map(|name| builder.node(name));
+        rows.push(EdgeLine { ends, facts, line: number, directed });
+        if builder.is_full() || rows.len() > MOST_LINKS {
             break;
         }
     }
-    builder
+    rows
 }

@@ -9,11 +9,23 @@ pub(super) struct LinkFacts {
     pub latency: Option<FileLatency>,
 }
 
-impl LinkFacts {
-    /// Reads an attribute. Ignores attributes that are neither a rate nor a latency.
+/// Attributes of a link while they are read.
+#[derive(Debug, Default)]
+pub(super) struct LinkReader {
+    /// Rate and latency so far.
+    pub facts: LinkFacts,
+    /// Names of attributes that are neither a rate nor a latency.
+    pub passed_over: Vec<String>,
+    rate_name: String,
+    latency_name: String,
+}
+
+impl LinkReader {
+    /// Reads an attribute. Attributes that are neither a rate nor a latency only add their name to `passed_over`.
     ///
     /// # Errors
-    /// A rate that is not above 0, a latency below 0, or an unknown unit; the error text states the problem.
+    /// A rate that is not above 0, a latency below 0, an unknown unit, or two attributes with different rates or
+    /// latencies; the error text states the problem.
     pub fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
         let name = name.trim().to_ascii_lowercase();
         let number = |factor: f64, most: f64| {
@@ -21,52 +33,113 @@ impl LinkFacts {
             number.filter(|number| number.is_finite() && (0.0..=most).contains(number))
         };
         let wrong = |what: &str| format!("{name} is '{value}', but must be {what}");
-        let rate = |factor: f64| {
-            let rate = number(factor, MOST_GBYTE_PER_S).filter(|rate| *rate > 0.0);
-            rate.map(FileRate::GbytePerS)
-                .ok_or_else(|| wrong(&format!("a number above 0 and up to {:e}", MOST_GBYTE_PER_S / factor)))
-        };
-        let latency = |factor: f64| {
-            number(factor, MOST_US)
-                .map(FileLatency::Us)
-                .ok_or_else(|| wrong(&format!("a number from 0 to {:e}", MOST_US / factor)))
-        };
-        let unit = name.rsplit('_').next().unwrap_or_default();
-        match name.as_str() {
-            "capacity_gbyte_per_s" | "gbyte_per_s" | "bandwidth_gbyte_per_s" | "rate_gbyte_per_s" => {
-                self.rate = Some(rate(1.0)?);
-            }
+        let rate = match name.as_str() {
             // Bits per second, as in the Internet Topology Zoo.
-            "linkspeedraw" => self.rate = Some(rate(1.0 / 8e9)?),
-            "capacity" | "cap" | "bandwidth" | "bw" | "rate" => {
+            "linkspeedraw" => Some(BITS_PER_S),
+            "capacity" | "cap" | "bandwidth" | "bw" | "rate" | "speed" => {
                 let given =
                     rate_of(value).ok_or_else(|| wrong("a rate, such as 400Gbps, 50GB/s or a number"))?;
-                self.rate = Some(given);
+                return self.set_rate(name, given);
             }
-            "latency" | "delay" | "alpha" => {
-                let given = time_us(value).ok_or_else(|| {
-                    wrong("a time with its unit, such as 500ns (for a plain number, use the name latency_us or latency_ns)")
-                })?;
-                self.latency = Some(FileLatency::Us(given));
-            }
-            _ if unit == "gbps" => self.rate = Some(rate(0.125)?),
-            _ if is_latency(&name) && unit == "us" => self.latency = Some(latency(1.0)?),
-            _ if is_latency(&name) && unit == "ns" => self.latency = Some(latency(1e-3)?),
-            _ if is_latency(&name) && unit == "ms" => self.latency = Some(latency(1e3)?),
-            _ => {}
+            _ => in_unit(&name, &RATE_UNITS, |word| RATE_WORDS.contains(&word)),
+        };
+        if let Some(factor) = rate {
+            let rate = number(factor, MOST_GBYTE_PER_S).filter(|rate| *rate > 0.0);
+            let limit = || wrong(&format!("a number above 0 and up to {:e}", MOST_GBYTE_PER_S / factor));
+            let rate = rate.map(FileRate::GbytePerS).ok_or_else(limit)?;
+            return self.set_rate(name, rate);
         }
+        if LATENCY_WORDS.contains(&name.as_str()) {
+            let given = time_us(value).ok_or_else(|| {
+                wrong("a time with its unit, such as 500ns (for a plain number, use the name latency_us or latency_ns)")
+            })?;
+            return self.set_latency(name, given);
+        }
+        if let Some(factor) = in_unit(&name, &TIME_UNITS, |word| {
+            LATENCY_WORDS.iter().any(|known| word.starts_with(known)) || RATE_WORDS.contains(&word)
+        }) && LATENCY_WORDS.iter().any(|known| name.contains(known))
+        {
+            let given = number(factor, MOST_US)
+                .ok_or_else(|| wrong(&format!("a number from 0 to {:e}", MOST_US / factor)))?;
+            return self.set_latency(name, given);
+        }
+        self.passed_over.push(name);
         Ok(())
     }
+
+    fn set_rate(&mut self, name: String, rate: FileRate) -> Result<(), String> {
+        match self.facts.rate.filter(|known| !same_rate(*known, rate)) {
+            Some(_) => Err(two("rates", &self.rate_name, &name)),
+            None => {
+                (self.facts.rate, self.rate_name) = (Some(rate), name);
+                Ok(())
+            }
+        }
+    }
+
+    fn set_latency(&mut self, name: String, us: f64) -> Result<(), String> {
+        match self.facts.latency.filter(|known| !matches!(known, FileLatency::Us(known) if close(*known, us)))
+        {
+            Some(_) => Err(two("latencies", &self.latency_name, &name)),
+            None => {
+                (self.facts.latency, self.latency_name) = (Some(FileLatency::Us(us)), name);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Returns the problem of two attributes that give different values for the same quantity.
+fn two(what: &str, one: &str, other: &str) -> String {
+    format!("gives two different {what}: {one} and {other}; only one of them can count")
+}
+
+fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
+
+fn same_rate(one: FileRate, other: FileRate) -> bool {
+    match (one, other) {
+        (FileRate::Plain(one), FileRate::Plain(other))
+        | (FileRate::GbytePerS(one), FileRate::GbytePerS(other)) => close(one, other),
+        _ => false,
+    }
+}
+
+/// Bits per second, GB/s.
+const BITS_PER_S: f64 = 1.0 / 8e9;
+/// Units of rates at the end of a name, each with its size in GB/s.
+const RATE_UNITS: [(&str, f64); 8] = [
+    ("tbyte_per_s", 1e3),
+    ("gbyte_per_s", 1.0),
+    ("mbyte_per_s", 1e-3),
+    ("tbps", 125.0),
+    ("gbps", 0.125),
+    ("mbps", 1.25e-4),
+    ("kbps", 1.25e-7),
+    ("bps", BITS_PER_S),
+];
+/// Words of which the name of a rate consists before its unit; others, such as `used`, name another quantity.
+const RATE_WORDS: [&str; 11] =
+    ["capacity", "cap", "bandwidth", "bw", "rate", "speed", "link", "line", "port", "edge", "max"];
+/// Units of times at the end of a name, each with its length in µs.
+const TIME_UNITS: [(&str, f64); 5] = [("us", 1.0), ("ns", 1e-3), ("ms", 1e3), ("ps", 1e-6), ("s", 1e6)];
+/// Names of latencies.
+const LATENCY_WORDS: [&str; 3] = ["latency", "delay", "alpha"];
+
+/// Returns the factor of the unit at the end of a name, if every word before the unit is accepted.
+fn in_unit(name: &str, units: &[(&str, f64)], accepts: impl Fn(&str) -> bool) -> Option<f64> {
+    units.iter().find_map(|(unit, factor)| {
+        let before = name.strip_suffix(unit)?;
+        let words = before.strip_suffix('_').or_else(|| before.is_empty().then_some(before))?;
+        words.split('_').all(|word| word.is_empty() || accepts(word)).then_some(*factor)
+    })
 }
 
 /// Maximum rate, GB/s.
 const MOST_GBYTE_PER_S: f64 = 1e9;
 /// Maximum latency, µs.
 const MOST_US: f64 = 1e9;
-
-fn is_latency(name: &str) -> bool {
-    ["latency", "delay", "alpha"].iter().any(|word| name.starts_with(word))
-}
 
 /// Splits a number from the unit after it.
 fn split(text: &str) -> Option<(f64, &str)> {

@@ -1,7 +1,6 @@
 //! Graph Modelling Language, as the Internet Topology Zoo and networkx write it: keys with values or lists in brackets.
 
 use super::builder::Builder;
-use super::facts::part_of;
 use lightbay_core::problem::{Problem, Problems, printable};
 
 /// Maximum nesting depth of lists.
@@ -123,16 +122,14 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             _ => None,
         })
     };
-    let mut labels = Vec::new();
     for (at, node) in lists("node").enumerate() {
         let place = format!("node {}", at + 1);
         let Some(id) = builder.declare(word(node, "id").as_deref(), &place) else { continue };
         for (key, value) in node {
             if let GmlValue::Word(value) = value {
-                builder.plays(id, part_of(key, value));
+                builder.describe(id, key, value);
             }
         }
-        labels.extend(word(node, "label").map(|label| (id, label)));
         if builder.is_full() {
             return Ok(builder);
         }
@@ -149,10 +146,6 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         if builder.is_full() {
             break;
         }
-    }
-    // Ids identify the ends of edges; labels are the display names of nodes.
-    for (id, label) in labels {
-        builder.called(id, &label);
     }
     Ok(builder)
 }

@@ -1,11 +1,31 @@
 //! GraphML: nodes, edges, and the data of both under the names of its keys.
 
 use super::builder::Builder;
-use super::facts::part_of;
 use crate::xml;
 use lightbay_core::problem::Problems;
 use roxmltree::Node;
-use std::collections::HashMap;
+
+/// A key of the file: the name of an attribute, and its value where a node or edge has none.
+struct GraphKey<'f> {
+    id: &'f str,
+    name: &'f str,
+    /// Type of the elements that have the attribute: `node`, `edge` or `all`.
+    of: &'f str,
+    default: Option<&'f str>,
+}
+
+impl<'f> GraphKey<'f> {
+    fn of(key: Node<'f, '_>) -> Option<Self> {
+        let id = key.attribute("id")?;
+        let default = key.children().find(|child| child.is_element() && child.tag_name().name() == "default");
+        Some(Self {
+            id,
+            name: key.attribute("attr.name").unwrap_or(id),
+            of: key.attribute("for").unwrap_or("all"),
+            default: default.map(|default| default.text().unwrap_or_default().trim()),
+        })
+    }
+}
 
 pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let document = xml::parse(text)?;
@@ -22,28 +42,28 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         builder.problems.add("graph", "has graphs inside nodes", "use a flat graph");
         return Ok(builder);
     }
-    let keys: HashMap<&str, &str> = root
-        .children()
-        .filter(|node| named(*node, "key"))
-        .filter_map(|key| {
-            Some((key.attribute("id")?, key.attribute("attr.name").or_else(|| key.attribute("id"))?))
-        })
-        .collect();
-    let data = |node: Node<'_, '_>| {
-        let data = node.children().filter(move |child| named(*child, "data"));
-        let pair = |child: Node<'_, '_>| {
-            let key = child.attribute("key")?;
-            Some((
-                keys.get(key).copied().unwrap_or(key).to_owned(),
-                child.text().unwrap_or_default().trim().to_owned(),
-            ))
-        };
-        data.filter_map(pair).collect::<Vec<_>>()
+    let keys: Vec<GraphKey<'_>> =
+        root.children().filter(|node| named(*node, "key")).filter_map(GraphKey::of).collect();
+    // The data of a node or edge, and the defaults of the keys for which it has no data.
+    let data = |node: Node<'_, '_>, of: &str| {
+        let given: Vec<(&str, &str)> = node
+            .children()
+            .filter(|child| named(*child, "data"))
+            .filter_map(|child| Some((child.attribute("key")?, child.text().unwrap_or_default().trim())))
+            .collect();
+        let defaults = keys.iter().filter_map(|key| {
+            let own = key.of == of || key.of == "all";
+            let missing = !given.iter().any(|(id, _)| *id == key.id);
+            key.default.filter(|_| own && missing).map(|default| (key.id, default))
+        });
+        let name = |id: &str| keys.iter().find(|key| key.id == id).map_or(id, |key| key.name).to_owned();
+        let all = given.iter().copied().chain(defaults);
+        all.map(|(id, value)| (name(id), value.to_owned())).collect::<Vec<_>>()
     };
     for node in graph.children().filter(|node| named(*node, "node")) {
         let Some(id) = builder.declare(node.attribute("id"), &xml::place(node)) else { continue };
-        for (key, value) in data(node) {
-            builder.plays(id, part_of(&key, &value));
+        for (key, value) in data(node, "node") {
+            builder.describe(id, &key, &value);
         }
         if builder.is_full() {
             return Ok(builder);
@@ -52,7 +72,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let usual = graph.attribute("edgedefault") == Some("directed");
     for edge in graph.children().filter(|node| named(*node, "edge")) {
         let directed = edge.attribute("directed").map_or(usual, |word| word == "true");
-        let attributes = data(edge);
+        let attributes = data(edge, "edge");
         let attributes = attributes.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let ends = ["source", "target"].map(|end| edge.attribute(end));
         builder.join(ends, attributes, !directed, &xml::place(edge));

@@ -1,10 +1,10 @@
 //! Node-link JSON, as networkx writes it: `nodes` with `id`, `links` or `edges` with `source` and `target`.
 
 use super::builder::Builder;
-use super::facts::part_of;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::parse_json;
 use serde_json::Value;
+use std::collections::HashSet;
 
 pub(super) fn is_one(text: &str) -> bool {
     text.contains("\"nodes\"")
@@ -35,15 +35,30 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         let name = node.get("id").or_else(|| node.get("name")).and_then(word);
         let Some(id) = builder.declare(name.as_deref(), &format!("nodes[{at}]")) else { continue };
         for (name, value) in node.as_object().into_iter().flatten() {
-            builder.plays(id, value.as_str().and_then(|value| part_of(name, value)));
+            builder.describe(id, name, &word(value).unwrap_or_default());
         }
         if builder.is_full() {
             return Ok(builder);
         }
     }
+    let directed = whole.get("directed");
+    let mut given = HashSet::new();
     let both_ways = !whole.get("directed").and_then(Value::as_bool).unwrap_or(false);
     for (at, link) in links.iter().enumerate() {
         let ends = ["source", "target"].map(|end| link.get(end).and_then(word));
+        if directed.is_none() {
+            let [from, to] = ends.clone();
+            if from != to && given.contains(&[to.clone(), from.clone()]) {
+                let message = "is missing, but the file has links between two nodes in both orders";
+                builder.problems.add(
+                    "directed",
+                    message,
+                    "add \"directed\": true or \"directed\": false to the file",
+                );
+                break;
+            }
+            given.insert([from, to]);
+        }
         let attributes: Vec<(&str, String)> = link
             .as_object()
             .into_iter()

@@ -66,6 +66,110 @@ fn directions_chains_and_parallel_links() {
     assert!(refused("source,target,rate\na,b,-3\n").contains("must be a rate"));
 }
 
+/// Assumptions and notes of a file.
+fn remarks(text: &str) -> String {
+    let made =
+        read(text.as_bytes(), &Limits::default(), None).unwrap_or_else(|problems| panic!("{problems}"));
+    let assumed = made.assumed.iter().map(|one| format!("{} = {} ({})", one.what, one.value, one.set_with));
+    assumed.chain(made.notes.iter().cloned()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn lists_with_both_orders_of_a_pair_are_directed() {
+    let both = "source,target,capacity_gbyte_per_s\na,b,10\nb,a,50\n";
+    let (_, found, _) = links(both, None);
+    assert_eq!(found, ["a>b 10 GB/s", "b>a 50 GB/s"]);
+    assert!(remarks(both).contains("one direction, because the list has every pair of nodes in both orders"));
+    let one = "a,b,10\nb,c,50\n";
+    assert_eq!(links(one, None).1.len(), 4);
+    assert!(remarks(one).contains("direction of each line = a link in both directions (directed=)"));
+    // With a single pair in both orders, the other lines may mean either.
+    let mixed = "a,b,10\nb,a,50\nb,c,50\n";
+    assert!(refused(mixed).contains("1 of 2 pairs of nodes in both orders"), "{}", refused(mixed));
+    assert_eq!(links(mixed, Some(true)).1, ["a>b 10?", "b>a 50?", "b>c 50?"]);
+    assert_eq!(links(mixed, Some(false)).1, ["a>b 60?", "b>a 60?", "b>c 50?", "c>b 50?"]);
+    // A table of Gephi states the direction, and then nothing is assumed.
+    let stated = "source,target,gbps,type\na,b,80,Directed\nb,c,400,Directed\na,c,8,Undirected\n";
+    assert_eq!(links(stated, None).1, ["a>b 10 GB/s", "a>c 1 GB/s", "b>c 50 GB/s", "c>a 1 GB/s"]);
+    assert_eq!(remarks(stated), "");
+    let said = read(stated.as_bytes(), &Limits::default(), Some(true)).unwrap_err().to_string();
+    assert!(said.contains("directed: has no effect"), "{said}");
+    let json = r#"{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}, {"source": 1, "target": 0}]}"#;
+    assert!(refused(json).contains("directed: is missing"), "{}", refused(json));
+    assert_eq!(links(&json.replacen('{', "{\"directed\": true, ", 1), None).1.len(), 2);
+}
+
+#[test]
+fn only_one_attribute_can_be_the_rate() {
+    let load = "source,target,capacity_gbps,used_gbps\na,b,400,37\n";
+    assert_eq!(links(load, None).1[0], "a>b 50 GB/s");
+    assert!(remarks(load).contains("not taken over: used_gbps of links"), "{}", remarks(load));
+    for (columns, cells) in
+        [("gbps,gbyte_per_s", "100,50"), ("gbyte_per_s,gbps", "50,100"), ("rate,gbps", "8,8")]
+    {
+        let said = refused(&format!("source,target,{columns}\na,b,{cells}\n"));
+        let (one, other) = columns.split_once(',').unwrap();
+        assert!(said.contains(&format!("two different rates: {one} and {other}")), "{said}");
+    }
+    assert_eq!(links("source,target,gbps,gbyte_per_s\na,b,400,50\n", None).1[0], "a>b 50 GB/s");
+    assert!(refused("source,target,latency_us,delay_ns\na,b,1,2\n").contains("two different latencies"));
+}
+
+#[test]
+fn rates_and_latencies_are_read_in_every_unit() {
+    for (column, value, rate) in [
+        ("bandwidth_mbps", "100000", "12.5 GB/s"),
+        ("bps", "8e9", "1 GB/s"),
+        ("link_tbps", "0.4", "50 GB/s"),
+        ("rate_mbyte_per_s", "2000", "2 GB/s"),
+        ("speed", "100", "100?"),
+    ] {
+        assert_eq!(
+            links(&format!("source,target,{column}\na,b,{value}\n"), None).1[0],
+            format!("a>b {rate}")
+        );
+    }
+    assert_eq!(links("source,target,latency_s\na,b,1e-6\n", None).1[0], "a>b x1 1 us");
+}
+
+#[test]
+fn keys_of_graphml_have_defaults() {
+    let text = r#"<graphml><key id="d0" for="edge" attr.name="bandwidth_gbps"><default>100</default></key>
+        <key id="d1" for="node" attr.name="kind"><default>gpu</default></key>
+        <graph edgedefault="directed"><node id="a"/><node id="s"><data key="d1">switch</data></node>
+        <edge source="a" target="s"/><edge source="s" target="a"><data key="d0">400</data></edge></graph></graphml>"#;
+    let (_, found, switches) = links(text, None);
+    assert_eq!(
+        (found, switches),
+        (vec!["a>s 12.5 GB/s".to_owned(), "s>a 50 GB/s".to_owned()], vec!["s".to_owned()])
+    );
+    let made = read(text.as_bytes(), &Limits::default(), None).unwrap().value;
+    assert_eq!(made.nodes[0].part, Some(NodePart::Gpu));
+    assert!(refused("digraph { node [kind=switch]; a -> b }").contains("sets the type of every 'node'"));
+}
+
+#[test]
+fn labels_name_numbered_nodes_and_nodes_have_chassis() {
+    let graphml = r#"<graphml><key id="n0" for="node" attr.name="label"/><key id="n1" for="node" attr.name="chassis"/>
+        <graph edgedefault="directed"><node id="0"><data key="n0">c0.g0</data><data key="n1">4</data></node>
+        <node id="1"><data key="n0">c1.g0</data><data key="n1">7</data></node><edge source="0" target="1"/></graph></graphml>"#;
+    let dot = "digraph { 0 [label=\"c0.g0\", chassis=4]; 1 [label=\"c1.g0\", chassis=7]; 0 -> 1 }";
+    let node_link = r#"{"directed": true, "nodes": [{"id": 0, "name": "c0.g0", "chassis": 4},
+        {"id": 1, "label": "c1.g0", "name": "x", "chassis": 7}], "links": [{"source": 0, "target": 1}]}"#;
+    let gml = "graph [ directed 1 node [ id 0 label \"c0.g0\" chassis 4 ] node [ id 1 label \"c1.g0\" chassis 7 ] edge [ source 0 target 1 ] ]";
+    for text in [graphml, dot, node_link, gml] {
+        assert_eq!(links(text, None).1, ["c0.g0>c1.g0 x1"], "{text}");
+        let made = read(text.as_bytes(), &Limits::default(), None).unwrap().value;
+        assert_eq!(
+            made.nodes.iter().map(|node| node.chassis).collect::<Vec<_>>(),
+            [Some(0), Some(1)],
+            "{text}"
+        );
+    }
+    // Ids that are names stay, as do ids whose labels are not names of one node.
+    assert_eq!(links("digraph { a [label=x]; 0 [label=a]; a -> 0 }", None).1, ["a>0 x1"]);
+}
+
 #[test]
 fn dimensions_of_astra_sim_nest_from_the_inside() {
     let text = "topology: [ Ring, Switch ] # inner first\nnpus_count: [ 4, 2 ]\nbandwidth: [ 80.0, 25 ]\nlatency: [ 1000.0, 500 ]\n";

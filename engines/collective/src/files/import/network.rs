@@ -36,7 +36,7 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Scenario,
         "graphml",
     )
-    .leaving_out(&["attributes other than rate, latency and type of node"])
+    .leaving_out(&["attributes other than rate and latency of links, and type, label and chassis of nodes"])
     .with(vec![
         collective(),
         buffer(),
@@ -46,7 +46,7 @@ pub(super) fn format() -> FormatInfo {
         ParamInfo::float("gbyte_bytes", 1e9, 1_073_741_824.0, 1e9, "Number of bytes in a GB of an ASTRA-sim network file: 1e9 or 2^30. Default: 1e9.").unit("bytes").derived(),
         ParamInfo::float("cycle_ns", 1e-3, 1e6, CYCLE_NS, "Duration of a clock cycle in a BookSim network. Default: 1.").unit("ns").derived(),
         ParamInfo::bool("directed", false, "If true, each line of an edge list is a link in one direction \
-             only. Default: false.").derived(),
+             only; if false, in both. Default: one direction if the list has every pair of nodes in both orders, else both.").derived(),
         ParamInfo::text("switches", switches),
     ])
 }
@@ -69,8 +69,9 @@ pub(super) fn read(
             &Limits::default(),
             params.get("directed").map(|_| params.bool("directed")),
         )?;
-        let notes = given.notes;
+        let (assumed, notes) = (given.assumed, given.notes);
         let mut made = of_file(&name, &given.value, params)?;
+        made.assumed.splice(0..0, assumed);
         made.notes.splice(0..0, notes);
         made
     };
@@ -154,7 +155,7 @@ fn of_file(
         id,
         name: node.name.clone(),
         kind: if *part == NodePart::Gpu { NodeSort::Gpu } else { NodeSort::Switch },
-        group: None,
+        group: node.chassis,
     };
     let nodes = (0..).zip(given.nodes.iter().zip(&parts)).map(node).collect();
     let links = given.links.iter().map(|link| {
