@@ -4,8 +4,10 @@
 //! Families use different keys for the same sizes; each size is searched under all of its names. Properties that the
 //! record cannot represent become notes; a missing size is a problem.
 
+mod attention;
 pub mod calculon;
 mod described;
+mod experts;
 pub mod megatron;
 
 #[cfg(test)]
@@ -14,9 +16,11 @@ mod tests;
 pub use described::DescribedJob;
 
 use crate::gz::{self, Limits};
-use crate::imported::Imported;
-use lightbay_core::problem::{Problem, Problems};
+use crate::imported::{Assumed, Imported};
+use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::read::parse_json;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::io::{BufRead, Read as _};
 
 /// Sizes of a transformer.
@@ -42,6 +46,17 @@ pub struct ModelSizes {
     pub experts: Option<ExpertSizes>,
     /// Sizes of multi-head latent attention, if the model uses it.
     pub latent: Option<LatentSizes>,
+    /// The window of layers that attend only to the latest tokens, if the model has such layers.
+    pub window: Option<WindowSizes>,
+}
+
+/// Attention of layers to only the latest tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSizes {
+    /// Number of tokens to which a token attends.
+    pub tokens: u32,
+    /// Number of layers with the window, if the description states it.
+    pub layers: Option<u32>,
 }
 
 /// Sizes of the layers with experts.
@@ -79,11 +94,27 @@ const MAX_BYTES: u64 = 4 << 20;
 /// Maximum number of layers, so that lists of them stay small.
 const MAX_LAYERS: u32 = 1 << 16;
 
-/// Families whose experts have the width `intermediate_size`.
-const EXPERTS_BY_INTERMEDIATE: [&str; 3] = ["mixtral", "gpt_oss", "llama4"];
 /// Prefixes of the names of families whose feed-forward blocks are gated.
-const GATED: [&str; 10] =
-    ["llama", "mistral", "mixtral", "qwen", "deepseek", "gpt_oss", "gemma", "phi3", "glm", "kimi"];
+const GATED: [&str; 11] =
+    ["llama", "mistral", "mixtral", "qwen", "deepseek", "gpt_oss", "gemma", "phi3", "glm", "chatglm", "kimi"];
+/// Prefixes of the names of families whose feed-forward blocks have two matrices.
+const PLAIN: [&str; 13] = [
+    "gpt2",
+    "gpt_neo",
+    "gptj",
+    "gpt_bigcode",
+    "starcoder2",
+    "opt",
+    "bloom",
+    "falcon",
+    "mpt",
+    "bert",
+    "roberta",
+    "nemotron",
+    "phi",
+];
+/// Words in the names of keys that may change sizes, so that an unknown key is named.
+const TELLING: [&str; 6] = ["moe", "expert", "kv", "multi_query", "period", "window"];
 
 /// Reads a `config.json`, compressed or not.
 ///
@@ -99,11 +130,13 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSize
         );
         keys = text;
     }
-    let mut config = Config { keys: &keys, problems: Problems::new() };
-    let sizes = config.sizes(&mut notes);
-    let Config { problems, .. } = config;
+    let mut config =
+        Config { keys: &keys, problems: Problems::new(), used: BTreeSet::new(), notes, assumed: Vec::new() };
+    let sizes = config.sizes();
+    config.name_unknown();
+    let Config { problems, notes, assumed, .. } = config;
     match sizes {
-        Some(value) if problems.is_empty() => Ok(Imported { value, assumed: Vec::new(), notes }),
+        Some(value) if problems.is_empty() => Ok(Imported { value, assumed, notes }),
         _ => Err(problems),
     }
 }
@@ -118,11 +151,21 @@ fn json_of(content: impl BufRead, limits: &Limits) -> Result<Map<String, Value>,
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Problem::new("", format!("is larger than {MAX_BYTES} bytes"), remedy).into());
     }
-    let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::new("", format!("is not valid JSON: {error}"), remedy))?;
-    match value {
+    match parse_json(&bytes)? {
         Value::Object(keys) => Ok(keys),
         _ => Err(Problem::new("", "is not a JSON object", remedy).into()),
+    }
+}
+
+/// Returns `true` for a value that switches something on or gives a size.
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(on) => *on,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(object) => !object.is_empty(),
     }
 }
 
@@ -130,19 +173,37 @@ fn json_of(content: impl BufRead, limits: &Limits) -> Result<Map<String, Value>,
 struct Config<'k> {
     keys: &'k Map<String, Value>,
     problems: Problems,
+    /// Keys that were read.
+    used: BTreeSet<String>,
+    notes: Vec<String>,
+    assumed: Vec<Assumed>,
 }
 
-impl Config<'_> {
-    /// Returns the first of the keys that has a value, with this value.
-    fn find(&self, names: &[&'static str]) -> Option<(&'static str, &Value)> {
+impl<'k> Config<'k> {
+    /// Returns the first of the keys that has a value, with this value. Counts all of the keys as read.
+    fn find(&mut self, names: &[&'static str]) -> Option<(&'static str, &'k Value)> {
+        self.used.extend(names.iter().map(|name| (*name).to_owned()));
         names.iter().find_map(|name| Some((*name, self.keys.get(*name).filter(|value| !value.is_null())?)))
     }
 
-    /// Reads a size of at least `least` that has one of these names; `None` if the description has no key of these
-    /// names, or if the value is invalid, which adds a problem.
+    /// Reads a flag; a value that is not a flag is a problem.
+    fn flag(&mut self, name: &'static str) -> Option<bool> {
+        let (_, value) = self.find(&[name])?;
+        if !value.is_boolean() {
+            self.problems.add(name, format!("is {value}"), "use true or false");
+        }
+        value.as_bool()
+    }
+
+    /// Reads a size of at least `least` that has one of these names, or a list with this size for every layer; `None`
+    /// if the description has no key of these names, or if the value is invalid, which adds a problem.
     fn given(&mut self, names: &[&'static str], least: u32) -> Option<u32> {
         let (name, value) = self.find(names)?;
-        let size = value.as_u64().and_then(|size| u32::try_from(size).ok()).filter(|size| *size >= least);
+        let one = match value.as_array().map(Vec::as_slice) {
+            Some([first, others @ ..]) if others.iter().all(|other| other == first) => first,
+            _ => value,
+        };
+        let size = one.as_u64().and_then(|size| u32::try_from(size).ok()).filter(|size| *size >= least);
         if size.is_none() {
             let message = format!("is {value}");
             self.problems.add(name, message, format!("use an integer from {least} to {}", u32::MAX));
@@ -162,43 +223,67 @@ impl Config<'_> {
         self.given(names, 1)
     }
 
-    fn family(&self) -> &str {
+    fn family(&self) -> &'k str {
         self.keys.get("model_type").and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn sizes(&mut self, notes: &mut Vec<String>) -> Option<ModelSizes> {
-        let layers = self.size(&["num_hidden_layers", "n_layer"]);
+    /// Assumes for unknown keys with a telling name that they do not affect the sizes.
+    fn name_unknown(&mut self) {
+        let telling = |name: &str| {
+            TELLING.iter().any(|word| name.contains(word))
+                && !name.contains("qkv")
+                && !experts::affects_no_size(name)
+        };
+        let unknown: Vec<String> = self
+            .keys
+            .iter()
+            .filter(|(name, value)| is_set(value) && telling(name) && !self.used.contains(*name))
+            .map(|(name, _)| printable(name))
+            .collect();
+        if !unknown.is_empty() {
+            self.assumed.push(Assumed {
+                what: format!("effect of {} on the sizes", unknown.join(", ")),
+                value: "none".to_owned(),
+                set_with: "the sizes in the model of the scenario".to_owned(),
+            });
+        }
+    }
+
+    fn sizes(&mut self) -> Option<ModelSizes> {
+        let layers = self.size(&["num_hidden_layers", "n_layer", "num_layers"]);
         let hidden = self.size(&["hidden_size", "n_embd"]);
         let heads = self.size(&["num_attention_heads", "n_head"]);
-        let vocab = self.size(&["vocab_size"]);
-        let kv_heads = self.given(&["num_key_value_heads"], 1).or(heads);
-        let head_dim = self.given(&["head_dim"], 1).or_else(|| self.head_dim(hidden?, heads?));
+        let vocab = self.size(&["vocab_size", "padded_vocab_size"]);
+        let kv_heads = self.kv_heads(heads);
+        let head_dim = self.given(&["head_dim", "kv_channels"], 1).or_else(|| self.head_dim(hidden?, heads?));
         if layers.is_some_and(|layers| layers > MAX_LAYERS) {
             let remedy = format!("use at most {MAX_LAYERS}");
             self.problems.add("num_hidden_layers", "has too many layers", remedy);
             return None;
         }
-        let gated = self.gated(notes);
-        let experts = self.experts(layers, notes);
+        let gated = self.gated();
+        let experts = self.experts(layers);
         let everywhere = experts
             .as_ref()
             .is_some_and(|experts| Some(experts.layers.len()) == layers.map(|all| all as usize));
-        let ffn = match self.given(&["intermediate_size_mlp", "intermediate_size", "n_inner"], 1) {
+        let ffn = ["intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_hidden_size"];
+        let ffn = match self.given(&ffn, 1) {
             Some(ffn) => Some(ffn),
             None if everywhere => experts.as_ref().map(|experts| experts.width),
             None if self.family() == "gpt2" => hidden.and_then(|hidden| hidden.checked_mul(4)),
             None => self.size(&["intermediate_size"]),
         };
         let latent = self.latent();
+        let window = self.window(layers);
         if self.keys.get("tie_word_embeddings") == Some(&Value::Bool(true)) {
-            notes.push(
+            self.notes.push(
                 "the token embedding is tied; the import counts it in the first and in the last stage, because \
                  the pipeline stores a copy in each"
                     .to_owned(),
             );
         }
         if self.given(&["num_nextn_predict_layers"], 0).is_some_and(|layers| layers > 0) {
-            notes.push(
+            self.notes.push(
                 "the layers for multi-token prediction (num_nextn_predict_layers) are omitted".to_owned(),
             );
         }
@@ -213,6 +298,7 @@ impl Config<'_> {
             vocab: vocab?,
             experts,
             latent,
+            window,
         })
     }
 
@@ -225,108 +311,28 @@ impl Config<'_> {
         None
     }
 
-    /// Returns `true` if feed-forward blocks are gated, according to the activation or the family. If the description
-    /// names no activation and the family is unknown, they are assumed to be gated, with a note.
-    fn gated(&self, notes: &mut Vec<String>) -> bool {
+    /// Returns `true` if feed-forward blocks are gated, according to the activation or the family; an assumption for
+    /// unknown families.
+    fn gated(&mut self) -> bool {
+        let activation = self.find(&["hidden_act", "hidden_activation", "activation_function"]);
         let family = self.family();
-        let by_family = GATED.iter().any(|gated| family.starts_with(gated));
-        match self.find(&["hidden_act", "hidden_activation", "activation_function"]) {
-            Some((_, Value::String(name))) if name.contains("silu") || name.contains("swiglu") => true,
-            _ if by_family => true,
-            Some(_) => false,
-            None => {
-                notes.push(format!(
-                    "feed-forward blocks of the family '{family}' are assumed to be gated, with three \
-                     matrices"
-                ));
-                true
+        let of = |families: &[&str]| families.iter().any(|known| family.starts_with(known));
+        let (gated, known) = match activation {
+            Some((_, Value::String(name))) if name.contains("silu") || name.contains("swiglu") => {
+                (true, true)
             }
-        }
-    }
-
-    fn experts(&mut self, layers: Option<u32>, notes: &mut Vec<String>) -> Option<ExpertSizes> {
-        let count = ["num_experts", "num_local_experts", "n_routed_experts"];
-        let experts = self.given(&count, 0).filter(|experts| *experts > 0)?;
-        let top_k = self.size(&["num_experts_per_tok", "experts_per_token", "moe_topk"]);
-        let width = if EXPERTS_BY_INTERMEDIATE.contains(&self.family()) || self.family().starts_with("llama4")
-        {
-            self.size(&["moe_intermediate_size", "intermediate_size"])
-        } else {
-            self.size(&["moe_intermediate_size"])
+            _ if of(&GATED) => (true, true),
+            Some(_) => (false, of(&PLAIN)),
+            None => (!of(&PLAIN), of(&PLAIN)),
         };
-        let shared = self.shared(width?);
-        let layers = self.expert_layers(layers?)?;
-        if layers.is_empty() {
-            notes.push("no layer has experts according to the keys, so the model is dense".to_owned());
-            return None;
+        if !known {
+            let value = if gated { "3 (gated)" } else { "2 (not gated)" };
+            self.assumed.push(Assumed {
+                what: format!("matrices of a feed-forward block (family '{}')", printable(family)),
+                value: value.to_owned(),
+                set_with: "gated= of the scenario".to_owned(),
+            });
         }
-        Some(ExpertSizes { experts, top_k: top_k?, width: width?, shared: shared?, layers })
-    }
-
-    /// Returns the number of shared experts, which every token visits; a shared expert has the width of a routed
-    /// expert.
-    fn shared(&mut self, width: u32) -> Option<u32> {
-        if let Some(shared) = self.given(&["n_shared_experts", "num_shared_experts"], 0) {
-            return Some(shared);
-        }
-        if self.family().starts_with("llama4") {
-            return Some(1);
-        }
-        let Some(all) = self.given(&["shared_expert_intermediate_size"], 0) else { return Some(0) };
-        if all.is_multiple_of(width) {
-            return Some(all / width);
-        }
-        let message = format!("is {all}, which is not a multiple of the width {width} of an expert");
-        self.problems.add("shared_expert_intermediate_size", message, "describe the model by hand");
-        None
-    }
-
-    /// Returns the indices of the layers with experts, from a list or a step; the first layer with experts differs
-    /// between families.
-    fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
-        let list = |value: &Value| -> Option<Vec<u32>> {
-            value.as_array()?.iter().map(|layer| u32::try_from(layer.as_u64()?).ok()).collect()
-        };
-        if let Some((name, value)) = self.find(&["moe_layers"]) {
-            let listed = list(value).filter(|listed| listed.iter().all(|layer| *layer < layers));
-            if listed.is_none() {
-                self.problems.add(
-                    name,
-                    "is not a list of layers",
-                    format!("list layers from 0 to {}", layers - 1),
-                );
-            }
-            return listed;
-        }
-        let dense = self.find(&["mlp_only_layers"]).and_then(|(_, value)| list(value)).unwrap_or_default();
-        // Qwen and Llama 4 count layers from 1, DeepSeek from 0.
-        let step = self.given(&["decoder_sparse_step", "interleave_moe_layer_step"], 1).unwrap_or(1);
-        let first = self.given(&["first_k_dense_replace"], 0).unwrap_or(0);
-        let every = self.given(&["moe_layer_freq"], 1).unwrap_or(1);
-        let has = |layer: &u32| {
-            !dense.contains(layer)
-                && (layer + 1).is_multiple_of(step)
-                && *layer >= first
-                && layer.is_multiple_of(every)
-        };
-        Some((0..layers).filter(has).collect())
-    }
-
-    fn latent(&mut self) -> Option<LatentSizes> {
-        let kv_lora = self.given(&["kv_lora_rank"], 1)?;
-        if self.find(&["q_lora_rank"]).is_none() {
-            self.problems.add(
-                "q_lora_rank",
-                "is missing: latent attention without query compression cannot be described",
-                "describe the model by hand",
-            );
-        }
-        Some(LatentSizes {
-            q_lora: self.given(&["q_lora_rank"], 1)?,
-            kv_lora,
-            rope: self.size(&["qk_rope_head_dim"])?,
-            nope: self.size(&["qk_nope_head_dim"])?,
-            v: self.size(&["v_head_dim"])?,
-        })
+        gated
     }
 }

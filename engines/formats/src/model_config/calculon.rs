@@ -48,11 +48,11 @@ pub fn read(files: &[(&str, &[u8])], limits: &Limits) -> Result<Imported<Describ
     if !model.contains_key("vocab_size") {
         made.assume("vocab", VOCAB.to_string(), "vocab= of the scenario");
     }
+    let mut network = None;
     if let Some((name, keys)) = &run {
-        execution(keys, &mut made).map_err(|problems| problems.named(*name))?;
+        network = execution(keys, &mut made).map_err(|problems| problems.named(*name))?;
     }
     if let Some((name, keys)) = &system {
-        let network = run.as_ref().and_then(|(_, run)| run.get("data_par_net")?.as_u64());
         rates(keys, network, &mut made).map_err(|problems| problems.named(*name))?;
     }
     Ok(made)
@@ -74,6 +74,31 @@ impl Keys<'_> {
             self.problems.add(key, message, format!("use an integer from {least} to {}", u32::MAX));
         }
         number
+    }
+
+    /// Reads an integer that may be missing.
+    fn optional(&mut self, key: &'static str, least: u64) -> Option<u64> {
+        if self.map.contains_key(key) { self.number(key, least) } else { None }
+    }
+
+    /// Reads a flag that may be missing.
+    fn flag(&mut self, key: &'static str) -> Option<bool> {
+        let value = self.map.get(key)?;
+        if !value.is_boolean() {
+            self.problems.add(key, format!("is {value}"), "use true or false");
+        }
+        value.as_bool()
+    }
+
+    /// Reads one of the words, each with its meaning; the key may be missing.
+    fn word<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)]) -> Option<T> {
+        let value = self.map.get(key)?;
+        let found = words.iter().find(|(word, _)| value.as_str() == Some(word));
+        if found.is_none() {
+            let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            self.problems.add(key, format!("is {value}"), format!("use {}", names.join(", ")));
+        }
+        found.map(|(_, meaning)| *meaning)
     }
 
     fn size(&mut self, key: &'static str) -> Option<u32> {
@@ -100,14 +125,26 @@ fn sizes(keys: &mut Keys<'_>) -> Option<ModelSizes> {
         vocab: vocab?,
         experts: None,
         latent: None,
+        window: None,
     })
 }
 
-/// Reads the sizes of the layout, and notes the parts of the execution that a job cannot represent.
-fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Result<(), Problems> {
+/// Reads the sizes of the layout, and notes the parts of the execution that a job cannot represent. Returns the index of
+/// the network between replicas, if the execution states it.
+fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Result<Option<u64>, Problems> {
     let mut keys = Keys { map, problems: Problems::new() };
     let names = ["num_procs", "tensor_par", "pipeline_par", "data_par", "batch_size", "microbatch_size"];
     let numbers = names.map(|name| keys.number(name, 1));
+    let chunks = keys.optional("pipeline_interleaving", 1);
+    let network = keys.optional("data_par_net", 0);
+    let training = keys.flag("training");
+    let sharded = keys.flag("optimizer_sharding");
+    // `partial` is the former name of `attn_only`.
+    let again = [("none", "none"), ("full", "full"), ("attn_only", "selective"), ("partial", "selective")];
+    let recompute = keys.word("activation_recompute", &again);
+    let single = keys.word("attention_type", &[("multihead", false), ("multiquery", true)]) == Some(true);
+    let omitted = ["weight_offload", "activations_offload", "optimizer_offload", "data_par_overlap"]
+        .map(|key| (key, keys.flag(key)));
     keys.problems.into_result(())?;
     let [procs, tensor, pipeline, data, batch, micro] = numbers.map(|number| number.unwrap_or(1));
     let product = tensor.checked_mul(pipeline).and_then(|ranks| ranks.checked_mul(data));
@@ -134,33 +171,20 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     ] {
         job.set(name, Some(value));
     }
-    let chunks = map.get("pipeline_interleaving").and_then(Value::as_u64).filter(|chunks| *chunks > 1);
-    job.set("virtual_stages", chunks);
-    if map.get("training") == Some(&Value::Bool(false)) {
+    job.set("virtual_stages", chunks.filter(|chunks| *chunks > 1));
+    if training == Some(false) {
         let message = "is false: the execution is an inference, which has no iteration to plan";
         return Err(Problem::new("training", message, "use an execution for training").into());
     }
-    let is = |key: &str, words: &[&str]| {
-        map.get(key).and_then(Value::as_str).is_some_and(|word| words.contains(&word))
-    };
-    if is("activation_recompute", &["full", "attn_only", "partial"]) {
-        made.note(
-            "activation_recompute is omitted: backward passes take bwd_ratio times a forward pass; \
-             add 1 to bwd_ratio for full recomputation",
-        );
+    job.set("zero", sharded.map(u64::from));
+    if single {
+        job.sizes.kv_heads = 1;
     }
-    for key in [
-        "optimizer_sharding",
-        "weight_offload",
-        "activations_offload",
-        "optimizer_offload",
-        "data_par_overlap",
-    ] {
-        if map.get(key) == Some(&Value::Bool(true)) {
-            made.note(format!("{key} is omitted"));
-        }
+    job.run.extend(recompute.map(|word| ("recompute", ParamValue::Text(word.to_owned()))));
+    for (key, _) in omitted.into_iter().filter(|(_, on)| *on == Some(true)) {
+        made.note(format!("{key} is omitted"));
     }
-    Ok(())
+    Ok(network)
 }
 
 /// Reads the rate of the matrix units, and of the network between groups.

@@ -1,11 +1,12 @@
 //! Megatron-LM: its arguments in a shell script, or as keys of YAML, as in NeMo.
 
 use super::described::DescribedJob;
-use super::{ExpertSizes, LatentSizes, MAX_BYTES, MAX_LAYERS, ModelSizes};
+use super::{ExpertSizes, LatentSizes, MAX_BYTES, MAX_LAYERS, ModelSizes, WindowSizes};
 use crate::gz::{self, Limits};
 use crate::imported::Imported;
+use lightbay_core::param::ParamValue;
 use lightbay_core::problem::{Problems, printable};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 
 /// Arguments that only Megatron-LM has; any of them identifies a file.
@@ -20,6 +21,8 @@ pub(crate) fn is_one(text: &str) -> bool {
 /// Arguments by their names, with `_` between words; flags have an empty value.
 struct Arguments<'t> {
     values: BTreeMap<String, &'t str>,
+    /// Names that were given as keys of YAML.
+    keys: BTreeSet<String>,
     problems: Problems,
 }
 
@@ -29,7 +32,8 @@ struct Arguments<'t> {
 /// Sizes that are missing, are not numbers, or are not multiples of other sizes as required.
 pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<DescribedJob>, Problems> {
     let text = gz::text(content, limits, MAX_BYTES)?;
-    let mut arguments = Arguments { values: values(&text), problems: Problems::new() };
+    let (values, keys) = values(&text);
+    let mut arguments = Arguments { values, keys, problems: Problems::new() };
     let mut notes = Vec::new();
     let sizes = arguments.sizes(&mut notes);
     let (Some((sizes, vocab)), true) = (sizes, arguments.problems.is_empty()) else {
@@ -47,10 +51,25 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<Described
 /// Vocabulary size if no argument sets it: the size of GPT-2 and GPT-3, padded.
 const VOCAB: u32 = 51_200;
 
-/// Reads `--name value`, `--name=value`, and `name: value` of YAML. If a name occurs several times, the last one
-/// counts, as in Megatron-LM.
-fn values(text: &str) -> BTreeMap<String, &str> {
+/// Arguments that give stages different numbers of layers.
+const UNEVEN: [&str; 7] = [
+    "decoder_first_pipeline_num_layers",
+    "decoder_last_pipeline_num_layers",
+    "num_layers_in_first_pipeline_stage",
+    "num_layers_in_last_pipeline_stage",
+    "pipeline_model_parallel_layout",
+    "account_for_embedding_in_pipeline_split",
+    "account_for_loss_in_pipeline_split",
+];
+/// ZeRO stages of the values of `data_parallel_sharding_strategy`.
+const STRATEGIES: [(&str, i64); 4] =
+    [("no_shard", 0), ("optim", 1), ("optim_grads", 2), ("optim_grads_params", 3)];
+
+/// Reads `--name value`, `--name=value`, and `name: value` of YAML; the second value has the names of YAML. If a name
+/// occurs several times, the last one counts, as in Megatron-LM.
+fn values(text: &str) -> (BTreeMap<String, &str>, BTreeSet<String>) {
     let mut values = BTreeMap::new();
+    let mut keys = BTreeSet::new();
     for line in text.lines() {
         let line = line.split(" #").next().unwrap_or_default().trim();
         if line.starts_with('#') {
@@ -66,6 +85,7 @@ fn values(text: &str) -> BTreeMap<String, &str> {
             && is_word(name)
             && is_value(value)
         {
+            keys.insert(name.replace('-', "_"));
             values.insert(name.replace('-', "_"), value.trim().trim_matches(['"', '\'']));
             continue;
         }
@@ -81,7 +101,7 @@ fn values(text: &str) -> BTreeMap<String, &str> {
             values.insert(name.replace('-', "_"), value);
         }
     }
-    values
+    (values, keys)
 }
 
 impl Arguments<'_> {
@@ -155,7 +175,7 @@ impl Arguments<'_> {
             }
         };
         let ffn = self.small(&["ffn_hidden_size"]).or_else(|| hidden.map(usual));
-        let kv_heads = self.small(&["num_query_groups"]).or(heads);
+        let kv_heads = self.kv_heads(heads, notes);
         let head_dim = self.small(&["kv_channels"]).or_else(|| {
             let (hidden, heads) = (hidden?, heads?);
             hidden.is_multiple_of(heads).then_some(hidden / heads)
@@ -178,8 +198,53 @@ impl Arguments<'_> {
             vocab: vocab.unwrap_or(VOCAB),
             experts,
             latent,
+            window: self.window(layers?),
         };
         Some((sizes, vocab.is_some()))
+    }
+
+    /// Returns the number of key and value heads. As an argument, the number of groups only counts together with
+    /// `--group-query-attention`, whose default is one group; as a key of YAML, it counts by itself.
+    fn kv_heads(&mut self, heads: Option<u32>, notes: &mut Vec<String>) -> Option<u32> {
+        const GROUPS: &str = "num_query_groups";
+        let given = self.small(&[GROUPS]);
+        let on = self.flag("group_query_attention");
+        if !on && !self.keys.contains(GROUPS) {
+            if given.is_some() {
+                notes.push(
+                    "num_query_groups is not taken over: without group_query_attention, Megatron-LM ignores it"
+                        .to_owned(),
+                );
+            }
+            return heads;
+        }
+        if on && given.is_none() {
+            notes.push(
+                "num_query_groups is not set; the import assumes 1, the default of Megatron-LM".to_owned(),
+            );
+        }
+        let groups = given.or(if on { Some(1) } else { heads });
+        if let (Some(groups), Some(heads)) = (groups, heads)
+            && !heads.is_multiple_of(groups)
+        {
+            let message = format!("is {groups}, but the {heads} attention heads are not a multiple of it");
+            self.problems.add(GROUPS, message, "correct one of the two numbers");
+        }
+        groups
+    }
+
+    /// Reads the window of the attention, such as `128,0`; every `window_attn_skip_freq`-th layer attends to all
+    /// tokens.
+    fn window(&mut self, layers: u32) -> Option<WindowSizes> {
+        let (name, text) = self.text(&["window_size"])?;
+        let number = text.split(',').next().unwrap_or_default().trim_matches(['(', '[', ' ']);
+        let Ok(tokens) = number.parse::<i64>() else {
+            self.problems.add(name, format!("is '{}'", printable(&text)), "use two integers, such as 128,0");
+            return None;
+        };
+        let skipped = self.small(&["window_attn_skip_freq"]).map_or(0, |every| layers / every);
+        let tokens = u32::try_from(tokens).ok().filter(|tokens| *tokens > 0)?;
+        Some(WindowSizes { tokens, layers: Some(layers - skipped) })
     }
 
     fn experts(&mut self, layers: u32, ffn: Option<u32>, notes: &mut Vec<String>) -> Option<ExpertSizes> {
@@ -273,21 +338,101 @@ impl Arguments<'_> {
                 self.problems.add("global_batch_size", message, "correct one of the numbers");
             }
         }
-        let chunk = self.given(&["num_layers_per_virtual_pipeline_stage"]).filter(|chunk| *chunk > 0);
+        self.refuse_uneven(one(pp));
+        let chunks = self.virtual_stages(layers, one(pp));
+        made.value.set("virtual_stages", chunks.filter(|chunks| *chunks > 1));
+        self.sharding(made);
+        self.recompute(layers / one(pp), made);
+    }
+
+    /// Refuses arguments that give stages different numbers of layers.
+    fn refuse_uneven(&mut self, pp: u64) {
+        for name in UNEVEN {
+            let off = self.values.get(name).is_none_or(|value| matches!(*value, "0" | "none" | "None"));
+            if pp > 1 && !off && self.flag(name) {
+                let message = "gives stages different numbers of layers, which a job cannot represent";
+                self.problems.add(name, message, "remove it to plan with equal stages");
+            }
+        }
+    }
+
+    /// Returns the number of virtual stages for each stage.
+    fn virtual_stages(&mut self, layers: u64, pp: u64) -> Option<u64> {
+        const CHUNK: &str = "num_layers_per_virtual_pipeline_stage";
         let chunks =
             self.given(&["virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"]);
-        made.value.set(
-            "virtual_stages",
-            chunks.or_else(|| chunk.map(|chunk| layers / one(pp) / chunk)).filter(|chunks| *chunks > 1),
-        );
-        if let Some((name, word)) =
-            self.text(&["recompute_granularity", "activations_checkpoint_granularity"])
+        if chunks.is_some() {
+            return chunks;
+        }
+        let chunk = self.given(&[CHUNK]).filter(|chunk| *chunk > 0)?;
+        let stage = layers / pp;
+        if layers.is_multiple_of(pp) && stage.is_multiple_of(chunk) {
+            return Some(stage / chunk);
+        }
+        let message = format!("is {chunk}, which does not divide the layers of a stage ({layers} / {pp})");
+        self.problems.add(CHUNK, message, "correct one of the numbers");
+        None
+    }
+
+    /// Reads how replicas share the states of the optimizer, gradients and weights, and the size of gradients.
+    fn sharding(&mut self, made: &mut Imported<DescribedJob>) {
+        const STRATEGY: &str = "data_parallel_sharding_strategy";
+        let strategy = self.text(&[STRATEGY]);
+        let zero = if self.flag("use_torch_fsdp2") {
+            3
+        } else if self.flag("use_megatron_fsdp") || self.flag("use_custom_fsdp") {
+            let word = strategy.map_or_else(|| STRATEGIES[0].0.to_owned(), |(_, word)| word);
+            let known = STRATEGIES.iter().find(|(name, _)| *name == word).map(|(_, zero)| *zero);
+            if known.is_none() {
+                let names: Vec<&str> = STRATEGIES.iter().map(|(name, _)| *name).collect();
+                let message = format!("is '{}'", printable(&word));
+                self.problems.add(STRATEGY, message, format!("use one of {}", names.join(", ")));
+            }
+            known.unwrap_or(0)
+        } else if self.flag("use_distributed_optimizer")
+            || self.values.values().any(|value| *value == "distributed_fused_adam")
         {
+            1
+        } else {
+            made.note("use_distributed_optimizer is not set in the file, which means zero=0");
+            0
+        };
+        made.value.run.push(("zero", ParamValue::Int(zero)));
+        if self.flag("grad_reduce_in_bf16") {
+            made.value.run.push(("grad_bytes", ParamValue::Float(2.0)));
+        }
+    }
+
+    /// Reads which activations the backward pass computes again; a stage has `layers` layers.
+    fn recompute(&mut self, layers: u64, made: &mut Imported<DescribedJob>) {
+        let found = self.text(&["recompute_granularity", "activations_checkpoint_granularity"]);
+        let (name, word) = match found {
+            Some(found) => found,
+            None if self.flag("recompute_activations") => {
+                ("recompute_activations".to_owned(), "selective".to_owned())
+            }
+            None => return,
+        };
+        if !["full", "selective"].contains(&word.as_str()) {
+            self.problems.add(name, format!("is '{}'", printable(&word)), "use full or selective");
+            return;
+        }
+        let block = self
+            .text(&["recompute_method", "activations_checkpoint_method"])
+            .is_some_and(|(_, method)| method == "block");
+        let again = self.given(&["recompute_num_layers", "activations_checkpoint_num_layers"]);
+        if let Some(again) = again.filter(|again| word == "full" && block && *again < layers) {
             made.note(format!(
-                "{name} {} is omitted: backward passes take bwd_ratio times a forward pass",
-                printable(&word)
+                "not taken over: only {again} of the {layers} layers of a stage compute activations again, but the \
+                 import counts all of them"
             ));
         }
+        if let Some((name, modules)) = self.text(&["recompute_modules"])
+            && modules != "core_attn"
+        {
+            made.note(format!("not taken over: {name} {}", printable(&modules)));
+        }
+        made.value.run.push(("recompute", ParamValue::Text(word)));
     }
 }
 

@@ -6,14 +6,14 @@ use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, Mla, Model, ModelChoice, RunConfig};
 use crate::scenario::knobs::{DP, replicas};
 use crate::scenario::limits::MAX_GPUS;
-use crate::scenario::workload::params::parameter_total;
+use crate::scenario::workload::params::{LayerParams, flops_per_token, parameter_total};
 use lightbay_core::format::{self, FormatInfo, ImportedScenario, Input, SubjectSort};
 use lightbay_core::json;
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::record::{Record as _, params_of};
 use lightbay_core::scenario::{Assumed, Scenario};
-use lightbay_formats::model_config::{self, DescribedJob, ModelSizes, calculon, megatron};
+use lightbay_formats::model_config::{self, DescribedJob, ModelSizes, WindowSizes, calculon, megatron};
 use lightbay_formats::{Imported, Limits};
 
 /// Name of the importer of Hugging Face's files on the command line.
@@ -38,7 +38,7 @@ pub(crate) fn formats() -> [FormatInfo; 3] {
         let params = params_of::<RunConfig>().filter(|info| acts(name, info)).map(asked);
         let params = params.chain([replicas()]);
         FormatInfo::new(name, help, SubjectSort::Scenario, extension)
-            .leaving_out(&["biases, norms, and layers for multi-token prediction"])
+            .leaving_out(&["biases, norms, layers for multi-token prediction, and windows of the attention"])
             .with(params.collect())
     };
     [
@@ -81,7 +81,7 @@ fn described(format: &str, inputs: &[Input]) -> Result<Imported<DescribedJob>, P
 }
 
 /// Values that a file of Calculon or Megatron-LM may give, although a run has a default for them.
-const FROM_FILES: [&str; 4] = ["cp", "ep", "etp", "virtual_stages"];
+const FROM_FILES: [&str; 7] = ["cp", "ep", "etp", "virtual_stages", "zero", "recompute", "grad_bytes"];
 
 /// Removes the default of a parameter of the importer if the file may contain the value, or if the import reports the
 /// value that it assumes.
@@ -117,6 +117,14 @@ pub(crate) fn scenario(
         reconfiguration: None,
     };
     read.assumed.extend(placed(&mut job));
+    if let Some(assumed) = windowed(&job, read.value.sizes.window) {
+        // A given `mfu` may already allow for the window.
+        if params.get("mfu").is_some() {
+            read.notes.push(format!("{}: the import counts {}", assumed.what, assumed.value));
+        } else {
+            read.assumed.push(assumed);
+        }
+    }
     let assumed = read.assumed;
     let Some(ModelChoice::Inline(model)) = &job.model else {
         return Err(Problem::new("model", "is missing", "give a file with a model").into());
@@ -160,6 +168,28 @@ pub(crate) fn scenario(
         summary,
         assumed,
         notes: read.notes,
+    })
+}
+
+/// Returns the assumption that layers attend to all tokens, if they attend to fewer tokens than a sequence has: the
+/// compute of a job has no windows.
+fn windowed(job: &Job, window: Option<WindowSizes>) -> Option<Assumed> {
+    let Some(ModelChoice::Inline(model)) = &job.model else { return None };
+    let seq = job.run.seq;
+    let window = window.filter(|window| window.tokens < seq)?;
+    // A causal token attends to half of the sequence on average, and with a window of w of n tokens to w - w^2 / 2n.
+    let (tokens, all) = (f64::from(window.tokens), f64::from(seq));
+    let saved = 1.0 - 2.0 * (tokens - tokens * tokens / (2.0 * all)) / all;
+    let layers = f64::from(window.layers.unwrap_or(model.layers));
+    let total = flops_per_token(model, seq);
+    let factor = total / (total - layers * LayerParams::of(model).attention_core_flops(seq) * saved);
+    let layers =
+        window.layers.map_or_else(|| "layers".to_owned(), |count| counted(count.into(), "layer", "layers"));
+    let up_to = if window.layers.is_some() { "" } else { "up to " };
+    Some(Assumed {
+        what: format!("attention of {layers} with a window of {} tokens", window.tokens),
+        value: format!("all {seq} tokens, which makes compute times {up_to}{factor:.2} times too long"),
+        set_with: "mfu=".to_owned(),
     })
 }
 

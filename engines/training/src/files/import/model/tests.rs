@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::files::import::tests::resolved;
+use crate::scenario::job::Recompute;
 use crate::scenario::workload::Workload;
 
 macro_rules! config {
@@ -112,11 +113,13 @@ fn from(format: &str, files: &[Input], settings: &str) -> (Job, Vec<String>) {
 fn arguments_of_megatron_describe_the_models_of_hugging_face() {
     let run = "tp=2 pp=4 gpus=32 gpus_per_pod_per_replica=8 micro_batches=4";
     let (dense, _) = job(config!("config-dense.json"), run);
-    assert_eq!(from(MEGATRON, &[config!("megatron-dense.sh")], run).0, dense);
+    // Without use_distributed_optimizer, replicas share no states.
+    let sharded = |run: &str| format!("{run} zero=1");
+    assert_eq!(from(MEGATRON, &[config!("megatron-dense.sh")], &sharded(run)).0, dense);
     let (experts, _) = job(config!("config-moe.json"), &format!("{run} ep=4"));
     // 32 GPUs in replicas of 8 are four; 16 sequences are four micro-batches each.
     let (described, assumed) =
-        from(MEGATRON, &[config!("megatron-experts.yaml")], "gpus_per_pod_per_replica=8");
+        from(MEGATRON, &[config!("megatron-experts.yaml")], &sharded("gpus_per_pod_per_replica=8"));
     assert_eq!(described, experts);
     assert_eq!(assumed, ["bandwidth_gbps", "peak_tflops", "mfu"]);
     // Parameters win over the file.
@@ -144,4 +147,79 @@ fn files_of_calculon_make_a_job() {
     let model = job.resolved_model().unwrap();
     let blocks = 28.0 * (4.0 * 3072.0 * 3072.0 + 2.0 * 3072.0 * 8192.0);
     assert_eq!(parameter_total(&model), blocks + 2.0 * 51_200.0 * 3072.0);
+}
+
+/// A description of Hugging Face with further keys.
+fn described_with(more: serde_json::Value) -> Input {
+    let mut keys = serde_json::json!({
+        "model_type": "llama", "hidden_size": 2880, "num_hidden_layers": 36, "num_attention_heads": 64,
+        "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 2880, "vocab_size": 201_088, "hidden_act": "silu",
+    });
+    keys.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    Input { name: "config.json".to_owned(), bytes: keys.to_string().into_bytes() }
+}
+
+#[test]
+fn a_window_shorter_than_the_sequence_is_an_assumption() {
+    let run = "tp=8 pp=4 gpus=64 gpus_per_pod=16 micro_batches=4 bandwidth_gbps=400 peak_tflops=989 micro_batch_size=1";
+    let types: Vec<&str> =
+        (0..36).map(|layer| if layer % 2 == 0 { "sliding_attention" } else { "full_attention" }).collect();
+    let config = described_with(serde_json::json!({"layer_types": types, "sliding_window": 128}));
+    let read = |more: &str, strict| {
+        scenario(HF_CONFIG, std::slice::from_ref(&config), &params(&format!("{run} {more}")), strict)
+    };
+    let made = read("seq=131072", false).unwrap();
+    let window = made
+        .assumed
+        .iter()
+        .find(|one| one.what == "attention of 18 layers with a window of 128 tokens")
+        .unwrap();
+    // The scores of a layer take 64 x 2 x 64 FLOPs for each token of half of the sequence, or of the window.
+    let TrainingScenario::Job(job) = &made.scenario.body else { panic!("a job") };
+    let total = flops_per_token(&job.resolved_model().unwrap(), 131_072);
+    let scores = 64.0 * 2.0 * 64.0 * 18.0;
+    let right = total - scores * (131_072.0 - 2.0 * (128.0 - 128.0 * 128.0 / 262_144.0));
+    assert_eq!(
+        window.value,
+        format!("all 131072 tokens, which makes compute times {:.2} times too long", total / right)
+    );
+    let strict = read("seq=131072", true).unwrap_err().to_string();
+    assert!(strict.contains("with a window of 128 tokens: is not in the file"), "{strict}");
+    // A window as long as the sequence changes nothing; a given `mfu` may allow for the window, which stays a note.
+    assert!(read("seq=128", false).unwrap().assumed.iter().all(|one| !one.what.contains("window")));
+    let made = read("seq=131072 mfu=0.6", true).unwrap();
+    assert!(
+        made.notes.iter().any(|note| note.contains("window of 128 tokens: the import counts all 131072"))
+    );
+}
+
+#[test]
+fn a_file_sets_how_replicas_share_states_and_recompute() {
+    let arguments = |more: &str| {
+        Input {
+        name: "run.sh".to_owned(),
+        bytes: format!(
+            "torchrun --nproc_per_node 8 --nnodes 4 x.py --tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 \
+             --num-layers 32 --hidden-size 2048 --num-attention-heads 16 --vocab-size 51200 --micro-batch-size 1 \
+             --global-batch-size 32 {more}"
+        )
+        .into_bytes(),
+    }
+    };
+    let run = |more: &str, settings: &str| {
+        let (job, _) = from(MEGATRON, &[arguments(more)], &format!("gpus_per_pod_per_replica=4 {settings}"));
+        (job.run.zero, job.run.recompute, job.run.grad_bytes)
+    };
+    assert_eq!(run("", ""), (0, Recompute::None, 4.0));
+    assert_eq!(run("", "zero=1 recompute=selective"), (1, Recompute::Selective, 4.0));
+    let given = "--use-distributed-optimizer --recompute-granularity full --grad-reduce-in-bf16";
+    assert_eq!(run(given, ""), (1, Recompute::Full, 2.0));
+    let execution = |sharded: bool| {
+        let text = String::from_utf8(config!("calculon-run.json").bytes).unwrap();
+        let mut keys: serde_json::Value = serde_json::from_str(&text).unwrap();
+        keys["optimizer_sharding"] = sharded.into();
+        let run = Input { name: "run.json".to_owned(), bytes: keys.to_string().into_bytes() };
+        from(CALCULON, &[run, config!("calculon-model.json"), config!("calculon-system.json")], "").0.run.zero
+    };
+    assert_eq!((execution(false), execution(true)), (0, 1));
 }
