@@ -293,6 +293,20 @@ pub fn read(content: &[u8]) -> Result<ChakraTrace, Problems> {
     problems.into_result(trace)
 }
 
+/// The schema name in the metadata of traces from STAGE, a generator of synthetic traces.
+const STAGE: &[u8] = b"symbolic_tensor_network";
+
+/// Returns `true` if the metadata belongs to a trace from STAGE, whose sizes are numbers of elements.
+fn is_of_stage(metadata: &[u8]) -> bool {
+    metadata.windows(STAGE.len()).any(|part| part == STAGE)
+}
+
+/// Returns `true` if the sizes in an uncompressed trace are numbers of elements, as in traces from STAGE.
+pub fn counts_elements(mut content: &[u8]) -> bool {
+    let metadata = take_varint(&mut content).and_then(|length| take(&mut content, length));
+    metadata.is_some_and(is_of_stage)
+}
+
 fn metadata(mut message: &[u8]) -> Option<String> {
     let mut version = String::new();
     while !message.is_empty() {

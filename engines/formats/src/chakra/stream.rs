@@ -8,8 +8,6 @@ use std::io::{self, BufRead, Read as _};
 
 /// Maximum size of one message, bytes.
 const MOST_MESSAGE: u64 = 64 << 20;
-/// The schema name in the metadata of traces from STAGE, a generator of synthetic traces.
-const STAGE: &[u8] = b"symbolic_tensor_network";
 const REMEDY: &str = "check that this is a Chakra trace and that it was copied whole";
 
 /// Reads the trace of a rank from an unpacked file. `promote` is `true` to read computations with the name of a
@@ -30,7 +28,7 @@ pub fn read(mut reader: impl BufRead, promote: bool) -> Result<RankTrace, Proble
                 .ok_or_else(|| Problem::new(place(0), "cannot be decoded", REMEDY))?;
             let trace = builder.trace();
             trace.in_bytes = !version.is_empty();
-            trace.in_elements = message.windows(STAGE.len()).any(|part| part == STAGE);
+            trace.in_elements = super::is_of_stage(&message);
         } else {
             add(&message, &mut deps, &mut builder)
                 .ok_or_else(|| Problem::new(place(count), "cannot be decoded", REMEDY))??;

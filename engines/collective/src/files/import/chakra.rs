@@ -6,6 +6,8 @@ use lightbay_core::format::{FormatInfo, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_formats::chakra::{self, ChakraNode, ChakraSort, ChakraValue};
+use lightbay_formats::detect::{ForeignFile, Format, detect, unpacked_head};
+use lightbay_formats::traces::groups;
 use lightbay_formats::{Imported, Limits, gz};
 use std::collections::BTreeMap;
 
@@ -27,7 +29,7 @@ pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
         "One collective of Chakra traces (binary; one file for each rank, or the file of one rank), on the \
-         network given by network=.",
+         network given by network=; a file of groups states the ranks of the collective.",
         SubjectSort::Scenario,
         "et",
     )
@@ -41,7 +43,7 @@ pub(super) fn format() -> FormatInfo {
             0.125,
             16.0,
             1.0,
-            "Number of bytes in one unit of the sizes in the trace. Default: 1.",
+            "Number of bytes in one unit of the sizes in the trace. Default: 1; 2 in traces from STAGE, whose unit is an element.",
         )
         .unit("bytes")
         .derived(),
@@ -106,22 +108,48 @@ pub(super) fn read(
     params: &Params,
 ) -> Result<(String, Imported<CollectiveScenario>), Problems> {
     let mut traces = Vec::with_capacity(inputs.len());
-    let mut bytes_known = true;
-    for input in inputs {
+    let (mut bytes_known, mut in_elements) = (true, false);
+    let (groups, inputs): (Vec<&Input>, Vec<&Input>) = inputs.iter().partition(|input| is_groups(input));
+    let groups = match groups.as_slice() {
+        [] => None,
+        [file] => {
+            let read = groups::read(file.bytes.as_slice(), &Limits::default());
+            Some(read.map_err(|problems| problems.named(&file.name))?)
+        }
+        [_, second, ..] => {
+            let problem = Problem::new("", "is a second file of groups", "pass one file of groups");
+            return Err(Problems::from(problem).named(&second.name));
+        }
+    };
+    for input in &inputs {
         let named = |problems: Problems| problems.named(&input.name);
         let content = gz::bytes(input.bytes.as_slice(), &Limits::default(), MOST_BYTES);
-        let trace =
-            content.map_err(Problems::from).and_then(|content| chakra::read(&content)).map_err(named)?;
+        let content = content.map_err(Problems::from).map_err(named)?;
+        let trace = chakra::read(&content).map_err(named)?;
+        in_elements |= chakra::counts_elements(&content);
         bytes_known &= !trace.version.is_empty();
         traces.push(trace.nodes.iter().filter_map(TracedCollective::of).collect::<Vec<_>>());
     }
-    let (Some(first), Some(input)) = (traces.first(), inputs.first()) else {
+    let (Some(first), Some(&input)) = (traces.first(), inputs.first()) else {
         return Err(Problem::new("", "no files", "pass the trace of at least one rank").into());
     };
     let chosen = chosen(first, params).map_err(|problem| Problems::from(problem).named(&input.name))?;
     let collective = &first[chosen];
     let before = first[..chosen].iter().filter(|other| other.group == collective.group).count();
-    let ranks = members(&traces, inputs, collective, before)?;
+    let ranks = members(&traces, &inputs, collective, before)?;
+    let ranks = match groups.as_ref().map(|groups| groups.get(&collective.group)) {
+        None => ranks,
+        Some(Some(members)) if members.len() >= ranks => members.len(),
+        Some(found) => {
+            let message = format!(
+                "group '{}' of the collective has {} in the file of groups, but {} of the traces contain it",
+                printable(&collective.group),
+                counted(found.map_or(0, Vec::len) as u64, "rank", "ranks"),
+                ranks
+            );
+            return Err(Problem::new("", message, "pass the traces and the groups of one run").into());
+        }
+    };
     let sort = match collective.sort {
         0 => CollectiveSort::AllReduce,
         2 => CollectiveSort::AllGather,
@@ -135,7 +163,7 @@ pub(super) fn read(
     };
     let mut scenario = network(params)?;
     let gpus = scenario.topology.gpus().count();
-    if ranks > 1 && ranks != gpus {
+    if (ranks > 1 || groups.is_some()) && ranks != gpus {
         let message = format!("has {gpus} GPUs, but {ranks} ranks take part");
         return Err(Problem::new("network", message, format!("set a network of {ranks} GPUs")).into());
     }
@@ -144,13 +172,15 @@ pub(super) fn read(
             Problem::new("", "the collective has no size", "choose another collective with node=").into()
         );
     }
+    // As in jobs from traces: an element has 2 bytes.
+    let unit = if in_elements { 2.0 } else { 1.0 };
     let gathers = sort == CollectiveSort::AllGather;
     if !gathers && params.get("size").is_some() {
         let message = "has no effect: only sizes of an AllGather can have two meanings";
         return Err(Problem::new("size", message, "leave it out").into());
     }
     let parts = if gathers && params.text("size") != Some("total") { gpus as f64 } else { 1.0 };
-    let bytes = collective.size as f64 * params.float("elem_bytes").unwrap_or(1.0) * parts;
+    let bytes = collective.size as f64 * params.float("elem_bytes").unwrap_or(unit) * parts;
     scenario.demand = Demand::named(sort, bytes);
     let mut made = Imported::new(scenario);
     made.note(format!("{}: {bytes} bytes in its buffer", collective.words()));
@@ -158,16 +188,23 @@ pub(super) fn read(
         made.assume("meaning of the size", "each rank's part", "size=");
     }
     if params.get("elem_bytes").is_none() && !bytes_known {
-        made.assume("unit of the size", "bytes", "elem_bytes=");
+        let value = if in_elements { "2 bytes (one element)" } else { "1 byte" };
+        made.assume("unit of the size", value, "elem_bytes=");
     }
-    if ranks <= 1 {
+    if ranks <= 1 && groups.is_none() {
         made.assume(
             "ranks that take part",
             format!("{gpus}, all GPUs of the network"),
-            "the traces of all ranks",
+            "the traces of all ranks, or the file of groups",
         );
     }
     Ok((scenario_name(&input.name, NAME), made))
+}
+
+/// Returns `true` for the file of groups that accompanies traces.
+fn is_groups(input: &Input) -> bool {
+    let head = unpacked_head(&input.bytes);
+    head.is_ok_and(|head| detect(&head) == Format::Foreign(ForeignFile::CommunicationGroups))
 }
 
 /// Returns the network that the parameter names, with an arbitrary demand.
@@ -226,7 +263,7 @@ fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem>
 /// collective that follows `before` other collectives of the group must agree with `wanted`.
 fn members(
     traces: &[Vec<TracedCollective>],
-    inputs: &[Input],
+    inputs: &[&Input],
     wanted: &TracedCollective,
     before: usize,
 ) -> Result<usize, Problems> {

@@ -256,6 +256,42 @@ fn a_collective_of_traces_is_planned_on_the_named_network() {
     }
 }
 
+/// An AllGather in the traces of STAGE, whose sizes count elements and whose groups are in a file.
+#[test]
+fn sizes_of_stage_are_elements_and_its_groups_state_the_ranks() {
+    macro_rules! trace {
+        ($name:literal) => {
+            Input {
+                name: $name.to_owned(),
+                bytes: include_bytes!(concat!("../../../../../tests/resources/inputs/traces/", $name))
+                    .to_vec(),
+            }
+        };
+    }
+    let info = formats().into_iter().find(|info| info.name == "chakra").unwrap();
+    let run = |files: &[Input], network: &str| {
+        let given = [("network", ParamValue::Text(network.to_owned())), ("node", ParamValue::Int(0))];
+        let params = Params::resolve(&info.params, given.iter().map(|(name, value)| (*name, value))).unwrap();
+        import("chakra", files, &params, false).map_err(|problems| problems.to_string())
+    };
+    let first = trace!("dense.0.et.gz");
+    let bytes = |made: &ImportedScenario<Collective>| made.scenario.body.demand.output_buffer_bytes.unwrap();
+    // 262144 elements of two bytes from each of four ranks.
+    let made = run(std::slice::from_ref(&first), "ring4").unwrap();
+    assert_eq!(bytes(&made), 4.0 * 2.0 * 262_144.0);
+    let what: Vec<&str> = made.assumed.iter().map(|one| one.what.as_str()).collect();
+    assert_eq!(what, ["meaning of the size", "unit of the size", "ranks that take part"]);
+    assert_eq!(made.assumed[1].value, "2 bytes (one element)");
+    // The group of the collective has two ranks.
+    let both = [trace!("dense.comm_group.json"), first];
+    let told = run(&both, "ring4").unwrap_err();
+    assert!(told.contains("has 4 GPUs, but 2 ranks take part"), "{told}");
+    let made = run(&both, "ring2").unwrap();
+    assert_eq!((bytes(&made), made.assumed.len()), (2.0 * 2.0 * 262_144.0, 2));
+    let told = run(&[both[0].clone(), both[0].clone(), both[1].clone()], "ring2").unwrap_err();
+    assert!(told.contains("is a second file of groups"), "{told}");
+}
+
 /// Links into rank 0, 1 and 2 of three ranks.
 fn msccl(links: [[u32; 3]; 3], switches: &str) -> String {
     format!(
