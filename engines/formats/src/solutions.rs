@@ -27,6 +27,8 @@ pub enum Dialect {
     HighsSparse,
     /// HiGHS, pretty style: a table with six digits.
     HighsPretty,
+    /// HiGHS, names and values line by line, as `lightbay solve` writes the solution of a model.
+    HighsPairs,
     /// Gurobi, and other programs that write names and values line by line.
     Gurobi,
     /// CPLEX, XML.
@@ -43,7 +45,7 @@ impl Dialect {
     /// Returns the common name of the solver.
     pub const fn solver(self) -> &'static str {
         match self {
-            Self::HighsRaw | Self::HighsSparse | Self::HighsPretty => "HiGHS",
+            Self::HighsRaw | Self::HighsSparse | Self::HighsPretty | Self::HighsPairs => "HiGHS",
             Self::Gurobi => "Gurobi",
             Self::Cplex => "CPLEX",
             Self::Scip => "SCIP",
@@ -68,6 +70,9 @@ impl Dialect {
         matches!(self, Self::Cbc)
     }
 }
+
+/// First line of a file of [`Dialect::HighsPairs`].
+pub const HIGHS_PAIRS: &str = "# Solution of HiGHS";
 
 /// Column to which a value applies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -224,6 +229,7 @@ pub(crate) fn dialect(head: &str) -> Option<Dialect> {
         {
             Some(Dialect::Glpk)
         }
+        HIGHS_PAIRS => Some(Dialect::HighsPairs),
         _ if first.starts_with("# Solution") || first.starts_with("# Objective") => Some(Dialect::Gurobi),
         _ if first.starts_with("=obj=") => Some(Dialect::Gurobi),
         _ if word_and_number(first) && (second.is_empty() || word_and_number(second)) => {
@@ -262,7 +268,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
             each(&mut lines, |number, text| table.line(number, text, &mut file, &mut problems))
                 .map(|()| table.end(&file, &mut problems))
         }
-        Dialect::Gurobi => {
+        Dialect::HighsPairs | Dialect::Gurobi => {
             each(&mut lines, |number, text| pairs::gurobi(number, text, &mut file, &mut problems))
         }
         Dialect::Scip => each(&mut lines, |number, text| pairs::scip(number, text, &mut file, &mut problems)),

@@ -2,6 +2,7 @@
 
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_formats::detect::{detect, unpacked_head};
+use lightbay_formats::solutions::HIGHS_PAIRS;
 use lightbay_formats::{Format, Limits, gz};
 use lightbay_highs::file::{self, ModelFormat};
 use lightbay_highs::instance::solve_here;
@@ -117,7 +118,7 @@ fn answer(solved: &Solution, names: &[String], size: String) -> ModelAnswer {
         (None, _) => ModelOutcome::NoPoint,
     };
     let solution = solved.values.as_ref().filter(|_| outcome == ModelOutcome::Point).map(|values| {
-        let mut text = format!("# Objective value = {}\n", solved.objective.unwrap_or(0.0));
+        let mut text = format!("{HIGHS_PAIRS}\n# Objective value = {}\n", solved.objective.unwrap_or(0.0));
         for (name, value) in names.iter().zip(values) {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{name} {value}");
@@ -140,7 +141,10 @@ mod tests {
         let found = solve_foreign_model(LP.as_bytes(), None, None, 1).unwrap();
         // x = 3, y = 1.
         assert_eq!(found.outcome, ModelOutcome::Point);
-        assert_eq!(found.solution.as_deref(), Some("# Objective value = 11\nx 3\ny 1\n"));
+        assert_eq!(
+            found.solution.as_deref(),
+            Some("# Solution of HiGHS\n# Objective value = 11\nx 3\ny 1\n")
+        );
         assert!(found.lines.contains(&"status: optimal".to_owned()), "{:?}", found.lines);
     }
 

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn knows_each_format_by_its_first_bytes() {
-    let cases: [(&[u8], Format); 90] = [
+    let cases: [(&[u8], Format); 91] = [
         (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
         (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
         (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -41,6 +41,7 @@ fn knows_each_format_by_its_first_bytes() {
             b"Columns\n    Index Status Lower Upper Primal Dual Type Name\n",
             Format::Solution(Dialect::HighsPretty),
         ),
+        (b"# Solution of HiGHS\n# Objective value = 1\nx 1\n", Format::Solution(Dialect::HighsPairs)),
         (b"# Solution for model m\n# Objective value = 1\nx 1\n", Format::Solution(Dialect::Gurobi)),
         (b"<?xml version = \"1.0\"?>\n<CPLEXSolution version=\"1.2\">", Format::Solution(Dialect::Cplex)),
         (b"objective value:   5.18\nx  2 \t(obj:2)\n", Format::Solution(Dialect::Scip)),
