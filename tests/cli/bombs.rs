@@ -9,7 +9,7 @@ use std::process::Stdio;
 /// Maximum memory that the program may use for an input of less than 1 MB, kB.
 const MEMORY_KB: u32 = 1 << 20;
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()

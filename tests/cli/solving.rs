@@ -329,6 +329,14 @@ fn pods_of_a_job_come_from_a_table() {
         "all replicas have the same pods",
         "the table replaces 'gpus_per_pod' of the scenario",
     ]);
+    // Both files may be compressed.
+    for name in ["job.json", "pods.csv"] {
+        place.write(&format!("{name}.gz"), crate::bombs::gzip(place.read(name).as_bytes()));
+    }
+    place
+        .run(&["import", "pod_map", "job.json.gz", "pods.csv.gz", "-o", "again.json"])
+        .done()
+        .prints(&["3 pods for 512 GPUs"]);
     place.run(&["solve", "uneven.json", "-o", "plan.json"]).done();
     place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
     place.run(&["show", "plan.json"]).done().prints(&["east", "west", "south"]);

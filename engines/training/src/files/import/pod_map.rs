@@ -10,6 +10,8 @@ use lightbay_core::plan::read_draft;
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_core::read::read_json;
 use lightbay_core::scenario::{Scenario, kind_of};
+use lightbay_formats::detect::unpacked_head;
+use lightbay_formats::{Limits, gz};
 use serde_json::json;
 
 /// Name of the importer.
@@ -39,7 +41,10 @@ pub(crate) fn scenario(inputs: &[Input], strict: bool) -> Result<ImportedScenari
             "has no effect, because files of format pod_map contain everything that the import needs";
         return Err(Problem::new("--strict", message, "leave it out").into());
     }
-    let is_json = |input: &&Input| input.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    let is_json = |input: &&Input| {
+        let head = unpacked_head(&input.bytes).unwrap_or_default();
+        head.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
+    };
     let (jobs, tables): (Vec<&Input>, Vec<&Input>) = inputs.iter().partition(is_json);
     let ([job], [table]) = (jobs.as_slice(), tables.as_slice()) else {
         let given = format!(
@@ -114,8 +119,7 @@ pub(super) fn rows(bytes: &[u8]) -> Result<Vec<PodRange>, Problems> {
         let message = format!("has {} bytes, but the maximum is {MAX_BYTES}", bytes.len());
         return Err(Problem::new("", message, "give ranges of ranks instead of single ranks").into());
     }
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| Problem::new("", "is not UTF-8 text", "save the table as CSV in UTF-8"))?;
+    let text = gz::text(bytes, &Limits::default(), MAX_BYTES as u64)?;
     let mut lines = (1..)
         .zip(text.trim_start_matches('\u{feff}').lines())
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
