@@ -7,6 +7,7 @@
 //! | [`traces`] | simulators that read Chakra traces, one file for each rank |
 //! | [`tables`] | spreadsheets and scripts: every send |
 //! | [`traffic`] | planners of circuits: loads of links and of pairs of groups |
+//! | `copies` | remarks on programs for networks whose switches copy or reduce |
 //! | [`timeline`] | Perfetto: a track for every link |
 //! | [`picture`] | reviews: links over time |
 //! | `networks` | graph tools and simulators: the network without a schedule |
@@ -14,6 +15,7 @@
 //! | `handover` | conversion of plans of other kinds to networks |
 //! | [`import`] | topologies of NCCL, RCCL, TACCL and MSCCL, inputs of the published TE-CCL program, schedules |
 
+mod copies;
 pub(crate) mod handover;
 pub mod import;
 pub mod msccl;
@@ -64,9 +66,16 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
     formats
 }
 
-/// Returns the remarks on an exported file; only the table for the NCCL tuner has a remark.
+/// Returns the remarks on an exported file: the table for the NCCL tuner has one, and programs of ranks have one if
+/// switches copy or reduce.
 pub(crate) fn remarks(subject: SubjectOf<'_, Collective>, format: &str) -> Vec<String> {
-    if format == tuner::NAME { vec![tuner::remark(&subject.scenario().body)] } else { Vec::new() }
+    let program = [msccl::format(), mscclpp::format()].into_iter().find(|info| info.name == format);
+    let remark = match (subject, program) {
+        (SubjectOf::Plan(plan), Some(info)) => copies::remark(&info, plan.plan()),
+        _ if format == tuner::NAME => Some(tuner::remark(&subject.scenario().body)),
+        _ => None,
+    };
+    remark.into_iter().collect()
 }
 
 /// Returns the files that a format writes for a scenario or a plan.

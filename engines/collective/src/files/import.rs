@@ -191,17 +191,32 @@ pub(crate) fn import_plan(
     strict: bool,
 ) -> Result<ImportedPlan<Collective>, Problems> {
     let (scenario, file) = schedule::sorted(format, inputs)?;
-    let root = scenario.body.demand.root;
-    let read = if format == crate::files::msccl::NAME {
-        msccl::schedule(file, root)
-    } else {
-        mscclpp::schedule(file, root)
-    };
-    let mut read = read.map_err(|wrong| wrong.named(&file.name))?;
+    let mut read = outside(format, &scenario.body, file)?;
     refuse_assumed(&read, strict)?;
     let told = told(&read);
     read.value.lines.extend(told);
     schedule::played(scenario, &read.value, strict)
+}
+
+/// Reads the schedule of a file for a scenario.
+fn outside(
+    format: &str,
+    scenario: &CollectiveScenario,
+    file: &Input,
+) -> Result<Imported<schedule::OutsideSchedule>, Problems> {
+    let read = if format == crate::files::msccl::NAME {
+        msccl::schedule(file, scenario)
+    } else {
+        mscclpp::schedule(file, scenario)
+    };
+    read.map_err(|wrong| wrong.named(&file.name))
+}
+
+/// Returns the time that the schedule of a file takes on the network of a scenario, without epochs, µs.
+pub(super) fn replay_us(format: &str, scenario: &Scenario<Collective>, file: &Input) -> Option<f64> {
+    let read = outside(format, &scenario.body, file).ok()?;
+    let plan = schedule::played(scenario.clone(), &read.value, false).ok()?;
+    plan.candidate.result.claims.replay_us
 }
 
 /// With `strict`, refuses the file if something had to be assumed.

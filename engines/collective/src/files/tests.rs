@@ -383,3 +383,22 @@ fn names_of_others_stay_in_their_field() {
     assert!(table.contains(",'=1+1,") && !table.contains(",=1+1,"), "{table}");
     assert!(table.contains("\"a\\u{1b}[2J,\"\"b\"\"\"") && !table.contains('\u{1b}'), "{table}");
 }
+
+#[test]
+fn copies_of_switches_are_counted_and_timed() {
+    let remarks_of = |name: &str, format: &str| {
+        let ended = Ask::of(&methods::all(), "construct", preset(name)).run();
+        let plan = downcast::<Collective>(ended.done.plan.as_ref().unwrap()).unwrap();
+        (remarks(SubjectOf::Plan(&plan), format), plan.plan().result.claims.replay_us.unwrap())
+    };
+    // A switch copies the data of the root to the seven others: one send becomes seven over the link of the root.
+    for format in [msccl::NAME, mscclpp::NAME] {
+        let (told, own) = remarks_of("h100x1-broadcast-1mb", format);
+        let [told] = told.as_slice() else { panic!("{told:?}") };
+        assert!(told.starts_with("the file has 6 additional sends of ranks for the copies"), "{told}");
+        assert!(told.ends_with(&format!("and the plan {own:.3} us")), "{told}");
+        let file: f64 = told.split(" takes ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!(file > 2.0 * own, "{told}");
+        assert_eq!(remarks_of("ring8-allgather-1mb", format).0, Vec::<String>::new());
+    }
+}

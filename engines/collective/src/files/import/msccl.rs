@@ -1,7 +1,8 @@
 //! MSCCL XML: its thread blocks as steps of a schedule.
 
-use super::schedule::{OutsideMessage, OutsideSchedule, OutsideStep};
+use super::schedule::{OutsideMessage, OutsideSchedule, OutsideStep, wanted};
 use crate::files::msccl::NAME;
+use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, Input, SubjectSort};
 use lightbay_core::problem::{Problems, counted};
 use lightbay_formats::collective::BufferSizes;
@@ -21,14 +22,27 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["thread blocks, channels and places in buffers", "the protocol"])
 }
 
-/// Reads a schedule and executes it; `root` is the root of a broadcast.
+/// Reads a schedule and executes it for the collective of a scenario.
 ///
 /// # Errors
 /// Every problem of the file, and a program that does not implement its collective.
-pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<OutsideSchedule>, Problems> {
+pub(super) fn schedule(
+    input: &Input,
+    scenario: &CollectiveScenario,
+) -> Result<Imported<OutsideSchedule>, Problems> {
     let file = read(input.bytes.as_slice(), &Limits::default())?;
     let algorithm = &file.value;
-    let options = ExecuteOptions { root, ..ExecuteOptions::default() };
+    let sizes: Vec<BufferSizes> = algorithm
+        .gpus
+        .iter()
+        .map(|gpu| BufferSizes {
+            input: gpu.input_chunks,
+            output: gpu.output_chunks,
+            scratch: gpu.scratch_chunks,
+        })
+        .collect();
+    let wanted = wanted(algorithm.collective, scenario, &sizes);
+    let options = ExecuteOptions { root: scenario.demand.root, wanted, ..ExecuteOptions::default() };
     let done = execute(algorithm, &options)?;
     let blocks: usize = algorithm.gpus.iter().map(|gpu| gpu.blocks.len()).sum();
     let mut lines = vec![
@@ -47,17 +61,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
     ];
     lines.extend(range(algorithm));
     lines.extend(done.notes.iter().map(|note| format!("note: {note}")));
-    let sizes = algorithm.gpus.iter().map(|gpu| BufferSizes {
-        input: gpu.input_chunks,
-        output: gpu.output_chunks,
-        scratch: gpu.scratch_chunks,
-    });
-    let outside = OutsideSchedule {
-        op: algorithm.collective,
-        sizes: sizes.collect(),
-        steps: steps(algorithm, &done),
-        lines,
-    };
+    let outside = OutsideSchedule { op: algorithm.collective, sizes, steps: steps(algorithm, &done), lines };
     Ok(file.map(|_| outside))
 }
 

@@ -1,7 +1,8 @@
 //! Execution plans of MSCCL++: their operations as steps of a schedule.
 
-use super::schedule::{OutsideMessage, OutsideSchedule, OutsideStep};
+use super::schedule::{OutsideMessage, OutsideSchedule, OutsideStep, wanted};
 use crate::files::mscclpp::NAME;
+use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, Input, SubjectSort};
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_formats::collective::BufferSizes;
@@ -21,12 +22,15 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["thread blocks, channels and places in buffers"])
 }
 
-/// Reads a plan and executes it; `root` is the root of a broadcast.
+/// Reads a plan and executes it for the collective of a scenario.
 ///
 /// # Errors
 /// Every problem of the file, operations that read the buffers of other ranks, and a plan that does not implement its
 /// collective.
-pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<OutsideSchedule>, Problems> {
+pub(super) fn schedule(
+    input: &Input,
+    scenario: &CollectiveScenario,
+) -> Result<Imported<OutsideSchedule>, Problems> {
     let file = read(input.bytes.as_slice(), &Limits::default())?;
     let plan = &file.value;
     let operations = || plan.gpus.iter().flat_map(|gpu| &gpu.blocks).flatten();
@@ -40,7 +44,17 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
         let remedy = "use a plan in which ranks put their data to other ranks and signal";
         return Err(Problem::new("gpus", message, remedy).into());
     }
-    let done = execute(plan, root, &[])?;
+    let sizes: Vec<BufferSizes> = plan
+        .gpus
+        .iter()
+        .map(|gpu| BufferSizes {
+            input: gpu.input_chunks,
+            output: gpu.output_chunks,
+            scratch: gpu.scratch_chunks,
+        })
+        .collect();
+    let wanted = wanted(plan.collective, scenario, &sizes);
+    let done = execute(plan, scenario.demand.root, &wanted)?;
     if !done.findings.is_empty() {
         return Err(done.findings);
     }
@@ -59,13 +73,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
             plan.collective.name()
         ),
     ];
-    let sizes = plan.gpus.iter().map(|gpu| BufferSizes {
-        input: gpu.input_chunks,
-        output: gpu.output_chunks,
-        scratch: gpu.scratch_chunks,
-    });
-    let outside =
-        OutsideSchedule { op: plan.collective, sizes: sizes.collect(), steps: steps(plan, &done), lines };
+    let outside = OutsideSchedule { op: plan.collective, sizes, steps: steps(plan, &done), lines };
     Ok(file.map(|_| outside))
 }
 

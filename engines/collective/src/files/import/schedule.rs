@@ -3,6 +3,7 @@
 
 use crate::Collective;
 use crate::compose::whole_chunks;
+use crate::files::places::ChunkPlaces;
 use crate::model::task::CollectiveTasks;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use crate::search::given::{GivenSend, GivenStep, in_epochs};
@@ -12,7 +13,7 @@ use lightbay_core::plan::read_draft;
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_core::read::read_json;
 use lightbay_core::scenario::{Scenario, kind_of};
-use lightbay_formats::collective::{BufferSizes, CollectiveOp, Contribution};
+use lightbay_formats::collective::{BufferSizes, CollectiveOp, Contribution, Wanted};
 use lightbay_formats::detect::open;
 use lightbay_formats::{Format, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -192,6 +193,34 @@ pub(super) fn played(
     Ok(ImportedPlan { scenario: Arc::new(scenario), candidate, lines, summary })
 }
 
+/// Returns `true` if every chunk has one destination, which identifies it among the chunks of its rank.
+fn to_one(sort: CollectiveSort) -> bool {
+    matches!(sort, CollectiveSort::AllToAll | CollectiveSort::Scatter)
+}
+
+/// Returns the collective of a scenario, and the number of chunks of every rank, if the buffers of a custom collective
+/// match it.
+fn custom(scenario: &CollectiveScenario, sizes: &[BufferSizes]) -> Option<(CollectiveSort, u32)> {
+    let BufferSizes { input, output, .. } = *sizes.first()?;
+    let times = |chunks: u32| u32::try_from(sizes.len()).ok()?.checked_mul(chunks);
+    let found = match scenario.demand.collective {
+        sort @ CollectiveSort::Scatter if times(output) == Some(input) => (sort, output),
+        sort @ CollectiveSort::Gather if times(input) == Some(output) => (sort, input),
+        _ => return None,
+    };
+    (scenario.demand.rank_nodes(&scenario.topology).len() == sizes.len()).then_some(found)
+}
+
+/// Returns the content of the outputs that a custom collective must have for a scenario.
+pub(super) fn wanted(op: CollectiveOp, scenario: &CollectiveScenario, sizes: &[BufferSizes]) -> Vec<Wanted> {
+    let Some((_, chunks)) = custom(scenario, sizes).filter(|_| op == CollectiveOp::Custom) else {
+        return Vec::new();
+    };
+    let mut scenario = scenario.clone();
+    scenario.demand.chunks_per_rank = chunks;
+    ChunkPlaces::of(&scenario, 1).wanted()
+}
+
 /// Returns the number of chunks of every rank, or of every pair of ranks, if the schedule matches the scenario.
 fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u32, Problems> {
     let mut problems = Problems::new();
@@ -213,11 +242,16 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
         CollectiveOp::AllReduce => Some((CollectiveSort::AllReduce, part(input))),
         CollectiveOp::AllToAll => Some((CollectiveSort::AllToAll, part(input))),
         CollectiveOp::Broadcast => Some((CollectiveSort::Broadcast, Some(input))),
-        CollectiveOp::Custom => None,
+        CollectiveOp::Custom => custom(scenario, &outside.sizes).map(|(sort, chunks)| (sort, Some(chunks))),
     };
     let Some((sort, per_rank)) = found else {
-        let message = "is a custom collective: the file does not contain the destinations of the data";
-        problems.add("coll", message, "use a schedule of a named collective");
+        let message = "is a custom collective: the file does not contain the destinations of the data, and its \
+             buffers do not match a scatter or gather of the scenario";
+        problems.add(
+            "coll",
+            message,
+            "use the scenario of the schedule, or a schedule of a named collective",
+        );
         return Err(problems);
     };
     let collective = scenario.demand.collective;
@@ -226,7 +260,7 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
             format!("the schedule is for {}, but the scenario is for {}", sort.label(), collective.label());
         let remedy = format!("use a scenario with collective={}", sort.word());
         problems.add("demand.collective", message, remedy);
-    } else if !scenario.demand.copy && sort != CollectiveSort::AllToAll {
+    } else if !scenario.demand.copy && !to_one(sort) && sort != CollectiveSort::Gather {
         let message = "is false, but ranks that forward a received chunk keep a copy of it";
         problems.add("demand.copy", message, "use a scenario with copy=true");
     }
@@ -248,7 +282,7 @@ struct ChunkNames {
     per_rank: u32,
     ranks: u32,
     /// Id of each chunk. The key consists of the rank that owns the chunk, the destination rank (the owner again,
-    /// except in an AllToAll) and the number of the chunk among the chunks of the owner.
+    /// except in an AllToAll or Scatter) and the number of the chunk among the chunks of the owner.
     known: FxHashMap<(u32, u32, u32), u32>,
     /// For each chunk of a buffer that is reduced: the rank that collects the result, and the number of the chunk at
     /// this rank.
@@ -265,7 +299,7 @@ impl ChunkNames {
         let sort = demand.collective;
         let known = (0..chunks.len()).map(|chunk| {
             let source = rank(chunks.source(chunk));
-            let to_one = (sort == CollectiveSort::AllToAll).then(|| chunks.dests(chunk).next()).flatten();
+            let to_one = to_one(sort).then(|| chunks.dests(chunk).next()).flatten();
             ((source, to_one.map_or(source, rank), chunks.local(chunk)), chunk as u32)
         });
         let mut names =
@@ -343,7 +377,7 @@ impl ChunkNames {
                 let what =
                     format!("reduces chunks of {} ranks, although the collective does not reduce", sum.len());
                 return Err(Problem::new("", what, "use a schedule that matches its collective"));
-            } else if self.sort == CollectiveSort::AllToAll {
+            } else if to_one(self.sort) {
                 Some((first.rank, first.chunk / self.per_rank, first.chunk % self.per_rank))
             } else {
                 Some((first.rank, first.rank, first.chunk))

@@ -154,8 +154,12 @@ fn schedules_that_no_plan_can_say_are_refused_with_the_reason() {
     let message = told("dgx2x1-alltoall-1mb", exchange);
     assert!(message.contains("the schedule has 8 ranks, but the scenario has 16"), "{message}");
     let (_, custom) = program(&preset("dgx1-scatter-200kb"), "construct");
-    let message = told("dgx1-scatter-200kb", custom.as_bytes());
+    // The buffers of a scatter do not match a gather, and a file with another root fails the test run.
+    let message = told("dgx1-gather-200kb", custom.as_bytes());
     assert!(message.contains("is a custom collective"), "{message}");
+    let mut other = preset("dgx1-scatter-200kb");
+    other.demand.root = Some(3);
+    assert!(read(&other, custom.as_bytes()).is_err());
     let mut two = preset("dgx1-allreduce-200kb");
     two.demand.ranks = Some(vec![0, 1]);
     let message = read(&two, DOUBLING.as_bytes()).unwrap_err();
@@ -168,4 +172,15 @@ fn schedules_that_no_plan_can_say_are_refused_with_the_reason() {
     let alone = [Input { name: "a.xml".to_owned(), bytes: exchange.to_vec() }];
     let message = import_plan("msccl", &alone, false).unwrap_err().to_string();
     assert!(message.contains("none of the files is a scenario"), "{message}");
+}
+
+#[test]
+fn programs_of_scatter_and_gather_are_read_back() {
+    for name in ["dgx1-scatter-200kb", "dgx1-gather-200kb"] {
+        let scenario = preset(name);
+        let (epochs, text) = program(&scenario, "construct");
+        let made = read(&scenario, text.as_bytes()).unwrap();
+        assert!(made.candidate.result.claims.finish_epochs <= 2 * epochs, "{name}: {:?}", made.lines);
+        assert!(made.lines.iter().all(|line| !line.contains("not checked")), "{:?}", made.lines);
+    }
 }
