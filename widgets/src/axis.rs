@@ -155,7 +155,7 @@ impl Ticks {
         let most = most.clamp(1, MOST);
         let decade = low.log10().floor() as i32;
         let decades = high.log10().ceil() as i32 - decade;
-        let sets: [&'static [f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
+        let sets: [&'static [f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 5.0], &[1.0]];
         for multiples in sets {
             let kind = Kind::Log { decade, multiples, low, high, every: 1 };
             let count = multiples.len() * (decades as usize + 1);
@@ -231,7 +231,7 @@ mod tests {
     fn log_ticks_thin_out_with_the_room() {
         let range = Range::new(20.0, 1000.0, Scale::Log);
         assert_eq!(values(range, 6), ["20", "50", "100", "200", "500", "1000"]);
-        assert_eq!(values(range, 4), ["30", "100", "300", "1000"]);
+        assert_eq!(values(range, 4), ["50", "100", "500", "1000"]);
         assert_eq!(values(range, 2), ["100", "1000"]);
         assert_eq!(values(Range::new(0.02, 0.5, Scale::Log), 9), ["0.02", "0.05", "0.1", "0.2", "0.5"]);
     }

@@ -59,7 +59,7 @@ impl Spread {
 /// let area = Rect::new(0, 0, 12, 4);
 /// let mut buf = Buffer::empty(area);
 /// Columns::new(&theme, &spread, 2.0, Tone::Series(1), '#').ticks(&[(0.0, "0".into()), (5.0, "5".into())]).render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "   #\n  ##   #\n---+---!----\n0    5");
+/// assert_eq!(text_of(&buf), "   #\n  ##    #\n----+---!---\n0     5");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Columns<'a> {
@@ -96,9 +96,11 @@ impl<'a> Columns<'a> {
         self
     }
 
-    /// Returns the width of one bin in an area of `width` columns.
-    fn pitch(&self, width: i32) -> i32 {
-        (width / (self.spread.amounts.len().max(1) as i32)).max(1)
+    /// Returns the first column of a bin in an area of `width` columns, of which the bins use all: their widths differ by
+    /// at most one. More bins than columns get one column each.
+    fn start(&self, bin: i32, width: i32) -> i32 {
+        let bins = self.spread.amounts.len().max(1) as i32;
+        if bins > width { bin } else { bin * width / bins }
     }
 
     fn column(&self, pen: &mut Pen<'_>, x: i32, width: i32, rows: i32, amount: f64) {
@@ -136,14 +138,14 @@ impl Widget for &Columns<'_> {
         if pen.is_empty() {
             return;
         }
-        let pitch = self.pitch(pen.width());
-        let bins = self.spread.amounts.len() as i32;
-        let used = (bins * pitch).min(pen.width());
+        let width = pen.width();
+        let start = |bin: i32| self.start(bin, width);
+        let used = start(self.spread.amounts.len() as i32).min(width);
         let axis = pen.height() >= i32::from(Columns::MIN_HEIGHT);
         let labels = axis && !self.ticks.is_empty() && pen.height() >= 4;
         let rows = pen.height() - i32::from(axis) - i32::from(labels);
         for (at, amount) in (0..).zip(&self.spread.amounts) {
-            self.column(&mut pen, at * pitch, pitch, rows, *amount);
+            self.column(&mut pen, start(at), start(at + 1) - start(at), rows, *amount);
         }
         let glyphs = pen.glyphs();
         let place = |value: f64| {
@@ -171,7 +173,7 @@ impl Widget for &Columns<'_> {
         for (at, amount) in (0..).zip(&self.spread.amounts) {
             if *amount > self.top * (1.0 + 1e-9) && self.top > 0.0 {
                 let label = Num::of(format_args!("{amount:.0}{}", self.unit));
-                pen.right(at * pitch, 0, &label, self.theme.style(Tone::Text));
+                pen.right(start(at), 0, &label, self.theme.style(Tone::Text));
             }
         }
     }

@@ -103,6 +103,9 @@ pub struct MethodRow {
     pub note: Vec<Piece>,
 }
 
+/// Fraction of a cell by which the bar may be too long, because a proof is complete within a tolerance.
+const COMPLETE: f64 = 1e-3;
+
 /// The bar alone, one row high.
 ///
 /// ```
@@ -149,8 +152,8 @@ impl<'a> GapBar<'a> {
 
     fn draw(&self, pen: &mut Pen<'_>) {
         let width = pen.width();
-        // Rounded down: the bar must not claim more than is proven.
-        let full = self.proven().map_or(0, |share| (share * f64::from(width)).floor() as i32);
+        // Rounded down: the bar must not claim more than is proven. A share of which all shown digits are 100 % fills it.
+        let full = self.proven().map_or(0, |share| (share * f64::from(width) + COMPLETE).floor() as i32);
         let glyphs = pen.glyphs();
         let empty = if self.theme.shades() || self.theme.is_ascii() { glyphs.gap_empty } else { glyphs.free };
         pen.line(0, 0, full, glyphs.gap_full, self.theme.style(Tone::Good));
@@ -384,5 +387,24 @@ impl StatefulWidget for &SolveStrip<'_> {
         } else {
             self.draw_tall(&mut pen, hits);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::text_of;
+
+    #[test]
+    fn a_complete_proof_fills_the_bar_and_nothing_less_does() {
+        let theme = Theme::mono(GlyphSet::Ascii);
+        let drawn = |bound: f64| {
+            let area = Rect::new(0, 0, 10, 1);
+            let mut buf = Buffer::empty(area);
+            GapBar::new(&theme, 0.0, Some(bound), Some(1.0)).render(area, &mut buf);
+            text_of(&buf)
+        };
+        assert_eq!([drawn(1.0 - 1e-9), drawn(0.99)], ["##########", "#########-"]);
     }
 }

@@ -356,7 +356,10 @@ impl<'a> Signs<'a> {
         let end = (state.column_offset + places.shown).min(self.columns);
         let right = places.left + places.shown as i32 * places.pitch + places.words;
         if chosen.is_some() {
-            pen.paint(0, y, right, 1, theme.selected());
+            // Without colours, a reversed row would hide the selected cell.
+            if theme.shades() {
+                pen.paint(0, y, right, 1, theme.selected());
+            }
             pen.glyph(0, y, ">", theme.style(Tone::Answer));
         }
         let tone = if chosen.is_some() { Tone::Answer } else { Tone::Muted };

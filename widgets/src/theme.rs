@@ -272,9 +272,14 @@ impl Theme {
         if self.shades() { Style::new().bg(self.colours.popup) } else { Style::new() }
     }
 
-    /// Returns the style of the cell or character under the cursor.
+    /// Returns the style of the cell or character under the cursor: the colours of text, exchanged, so that it is equally
+    /// readable on every shade; reverse video with the 16 colours of the terminal and without colours.
     pub fn cursor(&self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
+        if matches!(self.palette, Palette::Ansi | Palette::Mono) {
+            return Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD);
+        }
+        let c = Colours::of(self.palette, self.background).map(|colour| to_depth(colour, self.depth));
+        Style::new().fg(c.ground).bg(c.plain).add_modifier(Modifier::BOLD)
     }
 
     /// Returns the style for bold text, without any colour.

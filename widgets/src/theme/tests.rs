@@ -71,6 +71,24 @@ fn default_palette_text_stays_readable_on_both_grounds() {
 }
 
 #[test]
+fn the_cursor_is_readable_on_every_shade() {
+    for palette in [Palette::Okabe, Palette::Contrast] {
+        for background in [Background::Dark, Background::Light] {
+            let theme = Theme::new(palette, ColorDepth::TrueColor, background, GlyphSet::Braille);
+            for tone in (0..8).map(Tone::Heat).chain([Tone::Text, Tone::Changed, Tone::Muted]) {
+                let style = theme.style(tone).patch(theme.cursor());
+                let colours = [style.fg, style.bg].map(|colour| colour.and_then(colour::rgb_of).unwrap());
+                assert!(
+                    colour::contrast(colours[0], colours[1]) >= 7.0,
+                    "{palette:?} {background:?} {tone:?}"
+                );
+                assert!(!style.add_modifier.contains(Modifier::REVERSED));
+            }
+        }
+    }
+}
+
+#[test]
 fn depth_none_writes_no_colour_at_all() {
     for palette in Palette::ALL {
         let theme = Theme::new(palette, ColorDepth::None, Background::Dark, GlyphSet::Ascii);
