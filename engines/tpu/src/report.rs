@@ -158,14 +158,14 @@ impl<'a> TpuReport<'a> {
         Ok(Exposure::of(&pod, routing))
     }
 
-    fn sizes(&self, beside: &Surroundings) -> Section {
-        let cubes = usize::from(self.scenario.cubes);
+    /// Returns the plans and the run of the session; outside of a session, only the explained plan.
+    fn or_alone<'b>(&self, beside: &'b Surroundings) -> Cow<'b, Surroundings> {
         match self.plan.filter(|_| beside.plans.is_empty()) {
             Some(plan) => {
                 let plans = vec![PlanBeside::alone(&plan.header())];
-                sizes::section(cubes, &Surroundings { plans, run: None })
+                Cow::Owned(Surroundings { plans, run: beside.run.clone() })
             }
-            None => sizes::section(cubes, beside),
+            None => Cow::Borrowed(beside),
         }
     }
 
@@ -186,6 +186,14 @@ impl<'a> TpuReport<'a> {
         let routing = estimate::routing(&pod, self.scenario, deadline).ok_or(missing)?;
         Ok((Cow::Owned(routing), true))
     }
+}
+
+/// Returns the bound on the throughput of any pod that a screen names next to the explained plan: a verified bound before
+/// a claimed one; before the first plan, the bound of the run.
+fn named_bound(beside: &Surroundings) -> Option<f64> {
+    let Some(plan) = beside.shown() else { return beside.run.as_ref()?.bound };
+    let drawn = plan.standing.as_ref().and_then(|standing| standing.drawn());
+    drawn.map(|bound| bound.value).or(plan.bound)
 }
 
 impl Report for TpuReport<'_> {
@@ -226,14 +234,15 @@ impl Report for TpuReport<'_> {
     ) -> Result<Section, Unavailable> {
         match name {
             "faults" => self.faults(beside, deadline),
-            "sizes" => Ok(self.sizes(beside)),
+            "sizes" => Ok(sizes::section(usize::from(self.scenario.cubes), &self.or_alone(beside))),
             // On a screen, the pane shows the limit of the routes until a simulation is requested.
             "simulation" if !beside.plans.is_empty() => match (&self.result()?.simulation, self.routing()) {
                 (None, Ok(routing)) => Ok(simulation::limit(self.scenario.nodes(), &routing.claims)),
                 _ => self.section(name, deadline),
             },
             "throughput" => {
-                let yardsticks = self.yardsticks();
+                let (yardsticks, beside) = (self.yardsticks(), self.or_alone(beside));
+                let beside = &*beside;
                 Ok(Compared { scenario: self.scenario, result: self.result, yardsticks, beside }.section())
             }
             _ => self.section(name, deadline),

@@ -127,7 +127,7 @@ fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
             Cell::new(if low == high { low.to_string() } else { format!("{low}-{high}") }),
             Cell::new(level.electrical),
             Cell::new(level.optical),
-            Cell::new(words.join(", ")).tone(Tone::Good),
+            Cell::new(words.join(", ")).tone(Tone::Muted),
             Cell::new(level.electrical + level.optical).tone(if at == 0 { Tone::Answer } else { Tone::Text }),
         ]);
     }

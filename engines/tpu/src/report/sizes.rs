@@ -1,6 +1,6 @@
 //! Throughput per chip over sizes: designs of the session, the tori, and the bound on any pod.
 
-use super::OVERVIEW;
+use super::{OVERVIEW, named_bound};
 use crate::analysis::tori::{SizeRow, sizes};
 use crate::model::pod::CHIPS;
 use lightbay_core::report::{
@@ -45,11 +45,11 @@ fn designs(beside: &Surroundings) -> Designs {
 }
 
 /// Rows of the compared sizes with their best known bounds: the bound from the universal cover or, for the size of the
-/// explained plan, the proven bound of this plan if it is smaller.
+/// explained plan, the bound of the header if it is smaller.
 fn bounded(cubes: usize, beside: &Surroundings) -> Vec<SizeRow> {
-    let proven = beside.shown().and_then(|plan| Some((design(plan)?.0, plan.bound?)));
-    let better = |row: &SizeRow| match proven {
-        Some((chips, bound)) if chips == row.chips => row.bound.min(bound * chips as f64),
+    let own = cubes * CHIPS;
+    let better = |row: &SizeRow| match named_bound(beside) {
+        Some(bound) if own == row.chips => row.bound.min(bound * own as f64),
         _ => row.bound,
     };
     sizes(cubes).into_iter().map(|row| SizeRow { bound: better(&row), ..row }).collect()
@@ -61,7 +61,7 @@ pub(super) fn section(cubes: usize, beside: &Surroundings) -> Section {
     let own = rows.iter().find(|row| row.chips == chips);
     let share = designs.get(&chips).zip(own).map(|((rate, _), row)| rate / row.bound);
     let answer = match share {
-        Some(share) => Phrase::new().answer(format!("{:.1} %", share * 100.0)).muted(" of the bound"),
+        Some(share) => of_the_bound(Phrase::new(), share),
         None => Phrase::new().muted("n x MCF"),
     };
     Section::empty("Sizes")
@@ -70,6 +70,11 @@ pub(super) fn section(cubes: usize, beside: &Surroundings) -> Section {
         .usual(Some(chips as u32))
         .on_screens("curves", "", curves(&rows, &designs))
         .block("sizes", "", table(&rows, &designs, chips))
+}
+
+/// Adds a throughput as a share of the bound on any pod to a phrase.
+pub(super) fn of_the_bound(phrase: Phrase, share: f64) -> Phrase {
+    phrase.answer(format!("{:.1} %", share * 100.0)).muted(" of the bound")
 }
 
 /// Returns the throughput of the better torus of a size.
@@ -84,7 +89,7 @@ fn table(rows: &[SizeRow], designs: &Designs, chips: usize) -> Table {
         Column::numbers("pdtt", "PDTT", RATE).priority(1),
         Column::numbers("pt", "PT", RATE).priority(2),
         Column::numbers("bound", "bound", RATE),
-        Column::numbers("of_bound", "of bound", Unit::PERCENT.with_decimals(0)),
+        Column::numbers("of_bound", "of the bound", Unit::PERCENT.with_decimals(1)),
         Column::words("reached_by", "").priority(3),
     ];
     let limit = Line { name: "bound".to_owned(), label: String::new(), value: 1.0 };
@@ -94,7 +99,7 @@ fn table(rows: &[SizeRow], designs: &Designs, chips: usize) -> Table {
         let is_own = size.chips == chips;
         let cell = |value: f64| Cell::new(value).tone(if is_own { Tone::Answer } else { Tone::Text });
         let (share, by) = match design {
-            Some((rate, _)) if is_own => (Cell::new(rate / size.bound).tone(Tone::Good), "design"),
+            Some((rate, _)) if is_own => (Cell::new(rate / size.bound).tone(Tone::Answer), "design"),
             Some((rate, _)) => (Cell::new(rate / size.bound), "design"),
             // The better torus shows the level that a design should exceed.
             None => (Cell::new(torus(size) / size.bound).tone(Tone::Muted), "torus"),
@@ -127,7 +132,7 @@ fn sentence(size: &SizeRow, design: Option<(f64, u64)>) -> Phrase {
     };
     let name = if plan > 0 { format!("  plan {plan} ") } else { "  this plan ".to_owned() };
     let phrase = phrase.muted(name).answer(format!("{rate:.3}")).muted(format!(
-        "  {:.1} % of bound {:.3}",
+        "  {:.1} % of the bound {:.3}",
         rate / size.bound * 100.0,
         size.bound
     ));
@@ -160,8 +165,8 @@ fn curves(rows: &[SizeRow], designs: &Designs) -> Curves {
         axis_range: None,
         axis_is_log: true,
         curves: vec![
-            curve("design", "Design", Tone::Good, designed),
-            curve("bound", "Bound on any pod", Tone::Answer, of(|row| Some(row.bound))),
+            curve("design", "Design", Tone::Answer, designed),
+            curve("bound", "Bound on any pod", Tone::Good, of(|row| Some(row.bound))),
             curve("pdtt", "PDTT", Tone::Text, of(|row| row.pdtt)),
             curve("pt", "PT", Tone::Text, of(|row| Some(row.pt))),
         ],

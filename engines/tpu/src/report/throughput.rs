@@ -6,6 +6,7 @@ mod standing;
 use crate::analysis::{TorusFigures, Yardsticks};
 use crate::model::baselines;
 use crate::plan::TpuResult;
+use crate::report::named_bound;
 use crate::scenario::TpuScenario;
 use lightbay_core::quantity::open_percent;
 use lightbay_core::report::text::number;
@@ -47,8 +48,7 @@ impl Compared<'_> {
         let run = self.beside.run.as_ref();
         // The figures describe the run while it is active, otherwise the plan.
         let working = run.filter(|run| run.is_active || self.result.is_none());
-        let known = self.beside.shown().and_then(|plan| plan.bound);
-        let bound = working.map_or(known, |run| run.bound);
+        let bound = named_bound(self.beside).or_else(|| working?.bound);
         let standing = PodStanding::of(working, self.result, bound, self.yardsticks);
         let section = Section::empty("Throughput, flits per cycle")
             .context(Phrase::new().muted(Self::context(run, &standing)))
@@ -63,7 +63,7 @@ impl Compared<'_> {
                 ),
                 None => section,
             };
-        let section = section.block("networks", "", self.networks(working.map(|_| &standing)));
+        let section = section.block("networks", "", self.networks(&standing, working.is_some()));
         run.map_or_else(Vec::new, told).into_iter().fold(section, Section::remark)
     }
 
@@ -102,8 +102,8 @@ impl Compared<'_> {
         phrase
     }
 
-    /// Table of the networks of this size: pod, tori and bounds. `working` describes the pod of the active run.
-    fn networks(&self, working: Option<&PodStanding>) -> Table {
+    /// Table of the networks of this size: pod, tori and bounds. The pod is that of the active run if `is_working`.
+    fn networks(&self, standing: &PodStanding, is_working: bool) -> Table {
         let nodes = self.scenario.nodes();
         let cover = self.yardsticks.cover;
         let columns = vec![
@@ -111,8 +111,8 @@ impl Compared<'_> {
             Column::counts("diameter", "diameter").priority(4),
             Column::numbers("avg_hops", "hops", Unit::RATIO).priority(4),
             Column::numbers("mcf", "per pair", Unit { decimals: None, ..Unit::NUMBER }),
-            Column::numbers("n_mcf", "n x", Unit::RATIO).priority(3),
-            Column::numbers("of_cover", "of cover", Unit::PERCENT).priority(3),
+            Column::numbers("n_mcf", "per chip", Unit::RATIO.with_decimals(3)).priority(3),
+            Column::numbers("of_bound", "of the bound", Unit::PERCENT.with_decimals(1)).priority(3),
         ];
         let mut table = Table::new(["network", "networks"], columns).bar(3);
         let mut line = |line: Line| {
@@ -123,13 +123,13 @@ impl Compared<'_> {
                 // Certificates have about eight exact decimals.
                 Cell::new((line.mcf * 1e8).round() / 1e8).tone(line.tone),
                 Cell::new(nodes as f64 * line.mcf),
-                Cell::new(line.mcf / cover.mcf),
+                Cell::new(line.mcf / standing.any),
             ]);
             row.sentence = Phrase::new()
                 .answer(format!("> {}", line.name))
                 .text(format!("  {}", mcf(line.mcf)))
                 .muted(format!("  x {nodes} = {:.3} per chip", nodes as f64 * line.mcf))
-                .muted(format!("  {:.1} % of the bound on any pod", line.mcf / cover.mcf * 100.0));
+                .muted(format!("  {:.1} % of the bound on any pod", line.mcf / standing.any * 100.0));
         };
         let bound = |name: &str, avg_hops, mcf| Line {
             name: name.to_owned(),
@@ -138,7 +138,7 @@ impl Compared<'_> {
             mcf,
             tone: Tone::Muted,
         };
-        if let Some(standing) = working {
+        if is_working {
             if let Some(mcf) = standing.certified {
                 let name = "this pod, certified".to_owned();
                 line(Line { tone: Tone::Good, name, ..bound("", None, mcf) });
@@ -189,6 +189,9 @@ impl Compared<'_> {
             if let Some(figures) = figures {
                 line(torus(name, figures));
             }
+        }
+        if standing.any < cover.mcf {
+            line(bound("any pod, at most", None, standing.any));
         }
         line(bound("any pod (cover bound)", Some(cover.avg_hops), cover.mcf));
         line(bound("any network (Moore bound)", None, self.yardsticks.moore));

@@ -52,10 +52,10 @@ impl Exposure {
         self.hops(switch) as f64 / self.all.max(1) as f64
     }
 
-    /// Returns the hops over a switch relative to the mean of all switches, rounded: 3 is 3 % more.
-    fn above_mean(&self, switch: usize) -> i64 {
-        let mean = (0..SWITCHES).map(|switch| self.hops(switch)).sum::<u64>() as f64 / SWITCHES as f64;
-        if mean > 0.0 { ((self.hops(switch) as f64 / mean - 1.0) * 100.0).round() as i64 } else { 0 }
+    /// Returns the hops over a switch relative to those over the least used switch, rounded: 3 is 3 % more.
+    fn above_least(&self, switch: usize) -> i64 {
+        let least = (0..SWITCHES).map(|switch| self.hops(switch)).min().unwrap_or(0) as f64;
+        if least > 0.0 { ((self.hops(switch) as f64 / least - 1.0) * 100.0).round() as i64 } else { 0 }
     }
 
     /// The picture of the faces and the list of the switches, most used first.
@@ -65,16 +65,16 @@ impl Exposure {
         let most = order.first().copied().unwrap_or(0);
         let faces = Matrix {
             unit: Unit::COUNT,
-            cells: places().map(|switch| Cell::new(self.above_mean(switch))).collect(),
+            cells: places().map(|switch| Cell::new(self.above_least(switch))).collect(),
             about: places().map(|switch| about(switch, self.sentence(switch))).collect(),
-            ..super::faces("percent_above_mean")
+            ..super::faces("percent_above_least")
         };
         let columns = vec![
             Column::counts("ocs", "switch"),
             Column::words("place", "place"),
             Column::counts("links", "links").priority(2),
             Column::counts("hops", "hops"),
-            Column::numbers("share", "of all hops", Unit::PERCENT.with_decimals(1)),
+            Column::numbers("share", "of all hops", Unit::PERCENT.with_decimals(2)),
         ];
         let mut table = Table::new(["switch", "switches"], columns).bar(4);
         for switch in order {
@@ -87,12 +87,15 @@ impl Exposure {
             ]);
             (row.item, row.sentence) = (Some(switch as u32), self.sentence(switch));
         }
-        let answer = Phrase::new().muted("most used ").answer(format!("{:.1} %", self.share(most) * 100.0));
+        let answer = Phrase::new()
+            .muted("most used ")
+            .answer(format!("{:.2} %", self.share(most) * 100.0))
+            .muted(" of hops");
         let legend = Phrase::new().muted(
             "no fault sweep was requested: tolerated_ocs_faults=1 or with_faults=true routes around each switch",
         );
         Section::empty("Failed switches")
-            .context(Phrase::new().muted("hops over each switch, % above their mean"))
+            .context(Phrase::new().muted("hops over each switch, % above the least used"))
             .answer(answer)
             .legend(legend)
             .usual(Some(most as u32))
@@ -105,7 +108,7 @@ impl Exposure {
             .answer(format!("> {}", words::switch(switch)))
             .text(format!("  {} hops", number(self.hops(switch) as f64)))
             .muted(format!(
-                "  {:.1} % of all; their routes over {} need other paths if it fails",
+                "  {:.2} % of all; their routes over {} need other paths if it fails",
                 self.share(switch) * 100.0,
                 counted(self.links as u64, "link", "links")
             ))
@@ -116,7 +119,7 @@ impl Exposure {
         let mut facts = Facts::new();
         facts.add("links", "links", self.links);
         facts.add("hops", "hops", number(self.hops(switch) as f64));
-        facts.number("share", "of all hops", Unit::PERCENT.with_decimals(1), self.share(switch));
+        facts.number("share", "of all hops", Unit::PERCENT.with_decimals(2), self.share(switch));
         let columns = vec![Column::words("link", "most loaded links"), Column::counts("routes", "routes")];
         let mut table = Table::new(["link", "links"], columns).bar(1);
         let mut arcs = self.arcs.get(switch).cloned().unwrap_or_default();

@@ -3,6 +3,7 @@
 use crate::analysis::Yardsticks;
 use crate::model::baselines;
 use crate::plan::TpuResult;
+use crate::report::sizes::of_the_bound;
 use crate::series;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Phrase, RunBeside};
@@ -89,7 +90,7 @@ impl PodStanding {
             let family = name.split(' ').next().unwrap_or(name);
             phrase = phrase.answer(format!("×{:.2}", certified / torus)).muted(format!(" {family}  "));
         }
-        phrase.answer(format!("{:.1} %", certified / self.any * 100.0)).muted(" of bound")
+        of_the_bound(phrase, certified / self.any)
     }
 }
 
@@ -131,7 +132,7 @@ pub(super) mod tests {
             (0.006_624, Some(0.006_329), Some(0.006_313))
         );
         assert!((standing.gap().unwrap() - 0.002_534).abs() < 1e-5);
-        assert!(standing.answer().to_string().ends_with("95.3 % of bound"));
+        assert!(standing.answer().to_string().ends_with("95.3 % of the bound"));
     }
 
     #[test]
