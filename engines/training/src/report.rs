@@ -83,12 +83,14 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Job",
         "How large is the job, how is it placed, and how long is an iteration on an ideal network?",
     ),
-    SectionInfo::of_scenario("pods", "Pods", "How many ports does each pod have, use and leave free?"),
+    SectionInfo::of_scenario("pods", "Pods", "How many ports does each pod have, use and leave free?")
+        .items("pod"),
     SectionInfo::of_scenario(
         "links",
         "Links",
         "How much does each pair of pods exchange, and how many circuits are useful, possible and set?",
-    ),
+    )
+    .items("link"),
     SectionInfo::of_plan(
         "schedule",
         "Schedule",
@@ -344,6 +346,21 @@ impl Report for TrainingReport<'_> {
                 surplus::section(self.setting()?, &circuits, rates, makespan_s, Limited(deadline))
             }
             _ => Err(missing(name)),
+        }
+    }
+
+    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+        let (instance, item) = (&self.built.instance, item as usize);
+        let unknown =
+            || Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out");
+        match name {
+            "pods" if item < instance.pods.len() => {
+                Ok(network::links_of(instance, self.setting()?, self.result, item))
+            }
+            "links" if item < instance.links.len() => {
+                Ok(schedule::of_link(instance, self.setting()?, self.result, item))
+            }
+            _ => Err(unknown()),
         }
     }
 

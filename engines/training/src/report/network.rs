@@ -3,9 +3,12 @@
 use super::pod_name;
 use crate::analysis::Setting;
 use crate::plan::TrainingResult;
-use crate::scenario::instance::{Instance, LinkKind};
+use crate::scenario::instance::{Instance, Link, LinkKind};
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
+
+/// Index of the column of volumes in the table of links.
+const VOLUME: usize = 5;
 
 pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {
     let free = result.map(|result| match &result.phases {
@@ -20,7 +23,11 @@ pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&Train
     if free.is_some() {
         columns.extend([Column::counts("used", "used"), Column::counts("free", "free")]);
     }
+    let used = columns.len() - 2;
     let mut table = Table::new(["pod", "pods"], columns);
+    if free.is_some() {
+        table = table.bar(used);
+    }
     for (index, pod) in instance.pods.iter().enumerate().filter(|(_, pod)| !pod.mirror) {
         let mut cells = vec![Cell::new(pod.name.as_str()), Cell::new(pod.ports)];
         if let Some(free) = free.as_ref().and_then(|free| free.get(index)) {
@@ -38,21 +45,42 @@ pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&Train
 }
 
 pub(super) fn links(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {
+    Section::new("Links", table(instance, setting, result, |_| true).bar(VOLUME))
+}
+
+/// The links of a pod.
+pub(super) fn links_of(
+    instance: &Instance,
+    setting: &Setting,
+    result: Option<&TrainingResult>,
+    pod: usize,
+) -> Section {
+    let is_of = |link: &Link| [link.pod_a, link.pod_b].iter().any(|end| end.index() == pod);
+    Section::new(format!("links of {}", pod_name(instance, pod)), table(instance, setting, result, is_of))
+}
+
+/// Table of links; `is_shown` selects the links.
+fn table(
+    instance: &Instance,
+    setting: &Setting,
+    result: Option<&TrainingResult>,
+    is_shown: impl Fn(&Link) -> bool,
+) -> Table {
     let network = &setting.evaluator.network;
     let circuits = result.map(TrainingResult::circuits);
     let columns = vec![
         Column::counts("id", "link"),
         Column::words("pod_a", "pod"),
         Column::words("pod_b", "pod"),
-        Column::words("kind", "traffic"),
+        Column::words("kind", "traffic").priority(1),
         Column::counts("tasks", "tasks"),
         Column::numbers("volume_bytes", "volume", Unit::GIGABYTES),
-        Column::counts("fit", "possible"),
-        Column::counts("useful", "useful"),
+        Column::counts("fit", "possible").priority(3),
+        Column::counts("useful", "useful").priority(2),
         Column::counts("circuits", "circuits"),
     ];
     let mut table = Table::new(["link", "links"], columns);
-    for (index, link) in instance.links.iter().enumerate() {
+    for (index, link) in instance.links.iter().enumerate().filter(|(_, link)| is_shown(link)) {
         let tasks: Vec<u32> = network.carried[2 * index..2 * index + 2].concat();
         let volume = tasks.iter().fold(0.0, |sum, task| sum + network.volume[*task as usize]);
         let set = circuits.as_ref().and_then(|circuits| circuits.get(index).copied());
@@ -69,7 +97,7 @@ pub(super) fn links(instance: &Instance, setting: &Setting, result: Option<&Trai
         ]);
         row.item = Some(index as u32);
     }
-    Section::new("Links", table)
+    table
 }
 
 /// Parallelism whose traffic a link carries.

@@ -32,6 +32,21 @@ fn a_job_has_its_sizes_and_its_links() {
 }
 
 #[test]
+fn a_link_has_its_tasks_and_a_pod_its_links() {
+    let scenario = scenario("tiny8");
+    let report = report(&scenario, None);
+    let links = json::section(&report.section("links", Deadline::NEVER).unwrap());
+    for (at, link) in links.as_array().unwrap().iter().enumerate() {
+        let tasks = json::section(&report.detail("links", at as u32, Deadline::NEVER).unwrap());
+        assert_eq!(json!(tasks.as_array().unwrap().len()), link["tasks"]);
+    }
+    let of_pod = json::section(&report.detail("pods", 0, Deadline::NEVER).unwrap());
+    let ends = |row: &serde_json::Value| [row["pod_a"].clone(), row["pod_b"].clone()];
+    assert!(of_pod.as_array().unwrap().iter().all(|row| ends(row).contains(&json!("p0"))));
+    assert!(report.detail("links", 999, Deadline::NEVER).is_err());
+}
+
+#[test]
 fn sections_say_of_what_they_are() {
     let scenario = scenario("tiny8");
     let report = report(&scenario, None);

@@ -130,7 +130,7 @@ fn cases(tried: &Robustness) -> Table {
     }
     for cut in tried.together.iter().filter(|cut| cut.circuits > 1) {
         let worst = cut.worst.as_ref().map(|worst| worst.1).filter(|_| cut.cut_off == 0);
-        let name = format!("{} circuits fail, the worst of {} combinations", cut.circuits, cut.choices);
+        let name = format!("{} circuits fail, worst of {} sets", cut.circuits, cut.choices);
         case(name, "the other circuits are fixed", worst);
     }
     table
