@@ -36,8 +36,8 @@ const PATH: u8 = 6;
 /// Number of the pane of the rates of a link.
 const RATES: u8 = 7;
 
-/// Minimum number of rows for the rates of the selected link below the circuits.
-const RATES_BELOW: u16 = 14;
+/// Minimum number of rows for the rates of the selected link below another picture.
+const RATES_BELOW: u16 = 12;
 
 /// Number of the pane of demand against capacity.
 const CONTENTION: u8 = 8;
@@ -222,9 +222,16 @@ impl KindPanes for Training {
             return frame(input, &Title::default(), state, area, buf);
         }
         let choice = Choice::of(input.app, &explained, |item| self.ports.link_of(item));
-        match input.info.number {
+        let rest = match input.info.number {
             1 => self.dag.draw(input, &explained, choice, area, buf, drawn, out),
             2 => self.activity.draw(input, &explained, choice, area, buf, drawn, out),
+            _ => Rect::ZERO,
+        };
+        if rest.height >= RATES_BELOW && !explained.analysis.moves {
+            self.draw_rates(input, &explained, choice, rest, buf, out);
+        }
+        match input.info.number {
+            number if OF_TIMES.contains(&number) => {}
             RATES => self.rates.draw(input, &explained, choice, area, buf, drawn, out),
             _ => {
                 if let Some(section) = self.sections.get_mut(&input.info.number) {

@@ -3,11 +3,11 @@
 //! the load of the link.
 
 use super::explained::Explained;
-use super::{Choice, JobFacts, links, pieces};
+use super::{Choice, JobFacts, RATES_BELOW, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
-use crate::view::present::rows::{self, ends, line};
+use crate::view::present::rows::{self, ends, from, line};
 use crate::view::present::section;
 use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_engines::training::plan::RateControl;
@@ -24,6 +24,9 @@ use std::sync::Arc;
 
 /// Number of rows of names and times above the grid.
 const HEADS: u16 = 2;
+
+/// Number of rows around the grid: title, sentence and legend.
+const AROUND: u16 = 3;
 
 /// Minimum height at which the limits of shared links are shown at every size of the screen.
 const LARGE: u16 = 24;
@@ -57,6 +60,7 @@ struct ActivityForm {
 }
 
 impl ActivityPane {
+    /// Draws the pane; returns the rows that it leaves to another picture.
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
@@ -67,7 +71,7 @@ impl ActivityPane {
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
-    ) {
+    ) -> Rect {
         let theme = &input.app.look.theme;
         if self.of_plan != Some(facts.key) {
             self.of_plan = Some(facts.key);
@@ -101,6 +105,12 @@ impl ActivityPane {
         // Limits of the links need room; a zoomed pane has it at every size.
         let wide = input.app.size.class != SizeClass::Grid || area.height >= LARGE;
         self.fill(facts, columns.clone(), wide, selected, input.state.overlay);
+        // A large pane leaves the rows that the tasks do not use to another picture.
+        let own = self.rows.len() as u16 + HEADS + AROUND;
+        let rest = from(area, if area.height >= LARGE { own + 1 } else { area.height });
+        let rest = if rest.height >= RATES_BELOW { rest } else { Rect::ZERO };
+        let area = Rect { height: if rest.is_empty() { area.height } else { own }, ..area };
+        let inner = body(area, 1 + legend);
 
         let context = if form.tail { "DP tail" } else { "whole iteration" };
         let context = format!("{context}{}", if form.to_scale { ", to scale" } else { "" });
@@ -110,7 +120,7 @@ impl ActivityPane {
         let title = Title { context: named, value: vec![Piece::answer(value)] };
         frame(input, &title, Shown::Ready, area, buf);
         if self.intervals.is_empty() {
-            return;
+            return Rect::ZERO;
         }
 
         self.state.selected = selected;
@@ -134,7 +144,8 @@ impl ActivityPane {
             line(theme, &legend, Rect { y: under.y + 1, ..under }, buf);
         }
         self.report(input, facts, selected, (drawn, out), inner, &sentence);
-        drawn.chosen = selected.filter(|_| choice.by_person);
+        drawn.chosen = selected;
+        rest
     }
 
     /// Returns the displayed intervals, and the scale of their widths. The intervals of a task that the user chose are

@@ -2,11 +2,11 @@
 //! task.
 
 use super::explained::Explained;
-use super::{Choice, JobFacts, links, pieces};
+use super::{Choice, JobFacts, RATES_BELOW, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
-use crate::view::present::rows::{self, ends, line};
+use crate::view::present::rows::{self, ends, from, line};
 use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_engines::training::model::full_dag::NodeKind;
 use lightbay_engines::training::report;
@@ -56,6 +56,7 @@ pub struct DagPane {
 }
 
 impl DagPane {
+    /// Draws the pane; returns the rows that it leaves to another picture.
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
@@ -66,7 +67,7 @@ impl DagPane {
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
-    ) {
+    ) -> Rect {
         let theme = &input.app.look.theme;
         let wide = input.large || input.app.size.class == SizeClass::Wide;
         if self.key.is_none_or(|key| key.plan != facts.key) {
@@ -85,6 +86,11 @@ impl DagPane {
         self.place_axis(input, facts, selected);
         self.fill_edges(facts, selected, input.large && input.focused);
 
+        // A large pane leaves the rows that the lanes do not use to another picture.
+        let own = self.lane_rows() as u16 + AROUND;
+        let rest = from(area, if area.height >= LARGE { own + 1 } else { area.height });
+        let rest = if rest.height >= RATES_BELOW { rest } else { Rect::ZERO };
+        let area = Rect { height: if rest.is_empty() { area.height } else { own }, ..area };
         let notes = u16::from(wide && area.height >= 14);
         let inner = body(area, 1 + notes);
         let value = pieces::critical(facts);
@@ -110,7 +116,7 @@ impl DagPane {
         out.axes.extend(timeline.axis_place(inner).map(|place| (input.pane, place)));
         timeline.render(inner, buf, &mut self.state);
         self.report(input, facts, drawn, out, inner);
-        drawn.chosen = selected.filter(|_| choice.by_person);
+        drawn.chosen = selected;
 
         let sentence = Self::sentence(facts, selected);
         let visible = (self.state.visible.start, self.state.visible.len());
@@ -127,6 +133,7 @@ impl DagPane {
             .filter(|id| (*id as usize) < facts.analysis.tasks.len())
             .map(|task| report::task::details(&facts.analysis, task))
             .unwrap_or_default();
+        rest
     }
 
     fn selected(input: &PaneInput<'_>, facts: &Explained, choice: Choice, full: bool) -> Option<u32> {

@@ -109,8 +109,7 @@ impl PortsPane {
         let sentence = Self::sentence(input, facts, link);
         line(theme, &sentence, below(inner), buf);
         self.report(input, (drawn, out), upper, &sentence, facts, link);
-        let shown = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
-        drawn.chosen = shown.filter(|_| choice.by_person);
+        drawn.chosen = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
     }
 
     /// Returns the number of rows that the pane can use: title, matrix, table and sentence.

@@ -129,7 +129,7 @@ impl RatesPane {
         drawn.items = Arc::clone(&self.items);
         drawn.page = usize::from(table.saturating_sub(1)).max(1);
         drawn.offset = self.table.offset;
-        drawn.chosen = choice.task.filter(|_| choice.by_person);
+        drawn.chosen = choice.task;
         drawn.steps = facts.ways.len() as u32;
         drawn.steps_through = facts.place_of(way).map(|place| (PaneId::Kind(CONTENTION), place as ItemId));
         drawn.sentence = plain(&sentence);
