@@ -11,7 +11,9 @@ use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::tpu::analysis::explained::{PodFacts, between};
-use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
+use lightbay_engines::tpu::model::pod::{
+    ARC_CLASSES, SWITCHES, arc_parts, switch as pod_switch, switch_dimension,
+};
 use lightbay_engines::tpu::report::words;
 use lightbay_widgets::{
     Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles,
@@ -37,6 +39,13 @@ enum CrossingsForm {
 const TALL: u16 = 4;
 const ABOUT: u16 = 16;
 
+/// Number of rows of the text below the tiles, and minimum number of rows for further pictures below the text.
+const ABOUT_TEXT: u16 = 3;
+const MORE: u16 = 6;
+
+/// Number of columns of the switches by face in a large pane.
+const FACES: u16 = 40;
+
 /// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
@@ -51,6 +60,8 @@ struct Key {
 pub struct CrossingsPane {
     key: Option<Key>,
     tiles: Vec<Tile>,
+    /// Switches by their positions on the faces of a cube, below the tiles of a large pane.
+    faces: Vec<Tile>,
     rows: Vec<Label>,
     heads: Vec<Label>,
     groups: Vec<Vec<Piece>>,
@@ -136,6 +147,10 @@ impl CrossingsPane {
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 * tall + 1).min(inner.height);
             Self::draw_about(input, plan, (form, tori), from(inner, used), buf);
+            let rest = from(inner, used + ABOUT_TEXT + 1);
+            if form == CrossingsForm::Cubes && rest.height >= MORE {
+                self.draw_more(input, facts, (tori, selected), rest, buf);
+            }
             let of = |row: u32, column: u32| match form {
                 CrossingsForm::Faces => column / 4 * 16 + column % 4 + row * 4,
                 _ => column,
@@ -146,6 +161,7 @@ impl CrossingsPane {
         let sentence = Self::sentence(input, facts, selected, edit, live);
         line(theme, &sentence, below(inner), buf);
         drawn.items = Arc::clone(&self.items);
+        drawn.chosen = selected.map(|switch| switch as ItemId);
         drawn.page = usize::from(inner.height).max(1);
         drawn.offset = self.state.row_offset;
         drawn.sentence = plain(&sentence);
@@ -227,6 +243,7 @@ impl CrossingsPane {
         };
         let group = facts.pod.symmetry().map(|symmetry| &symmetry.group);
         self.tiles.clear();
+        self.faces.clear();
         self.rows.clear();
         self.heads.clear();
         self.groups.clear();
@@ -259,24 +276,19 @@ impl CrossingsPane {
                     }
                 }
             }
-            CrossingsForm::Faces => {
-                self.rows.extend((0..4).map(|_| Label::from("")));
-                for v in 0..4 {
-                    for column in 0..12 {
-                        let switch = column / 4 * 16 + column % 4 + v * 4;
-                        // In a pod without symmetry, a switch is shown by its connection of cube 0.
-                        let shown = voltage(switch).unwrap_or_else(|| facts.pod.to(switch, 0));
-                        let differs = against
-                            .is_some_and(|against| against.pod.state(switch) != facts.pod.state(switch));
-                        self.tiles.push(Tile {
-                            text: shown.to_string().into(),
-                            tone: heat(shown),
-                            flag: flag(switch, differs),
-                        });
-                    }
-                }
-            }
+            CrossingsForm::Faces => self.rows.extend((0..4).map(|_| Label::from(""))),
             CrossingsForm::Pairs => {}
+        }
+        self.faces.extend((0..SWITCHES).map(|at| {
+            let (v, column) = (at / 12, at % 12);
+            let switch = column / 4 * 16 + column % 4 + v * 4;
+            // In a pod without symmetry, a switch is shown by its connection of cube 0.
+            let shown = voltage(switch).unwrap_or_else(|| facts.pod.to(switch, 0));
+            let differs = against.is_some_and(|against| against.pod.state(switch) != facts.pod.state(switch));
+            Tile { text: shown.to_string().into(), tone: heat(shown), flag: flag(switch, differs) }
+        }));
+        if form == CrossingsForm::Faces {
+            self.tiles.clone_from(&self.faces);
         }
         self.items = (0..SWITCHES as u32)
             .map(|switch| match form {
@@ -327,23 +339,84 @@ impl CrossingsPane {
         }
         let legend = match (facts.pod.symmetry().is_some(), plan.free) {
             (true, true) if form == CrossingsForm::Faces => {
-                "a number is the shift of a switch from cube to cube (its voltage); e edits it and updates the bounds"
+                "number: voltage, the shift of a switch from cube to cube; e edits it"
             }
             (true, false) if form == CrossingsForm::Faces => {
-                "a number is the shift of a switch from cube to cube (its voltage); edits need topology=design"
+                "number: voltage, the shift from cube to cube; edits need topology=design"
             }
             (false, _) if form == CrossingsForm::Faces => {
-                "a number is the cube that the + port of cube 0 reaches; without symmetry, switches have no shifts (voltages)"
+                "number: cube that the + port of cube 0 reaches; not symmetric, so no voltages"
             }
-            (true, true) => {
-                "digits: cube that the + port reaches; e edits the shift of a switch (its voltage)"
-            }
-            (true, false) => "a digit is the cube that the + port reaches; edits need topology=design",
-            _ => {
-                "a digit is the cube that the + port reaches; without symmetry, switches have no shifts (voltages)"
-            }
+            (true, true) => "digit: cube that the + port reaches; e edits the shift (voltage) of a switch",
+            (true, false) => "digit: cube that the + port reaches; edits need topology=design",
+            _ => "digit: cube that the + port reaches; not symmetric, so no voltages",
         };
         line(theme, &[Piece::muted(legend)], row(area, 2), buf);
+    }
+
+    /// Draws, below the tiles of a large pane, the switches by face with the selected switch, and the circuits from cube
+    /// to cube.
+    fn draw_more(
+        &mut self,
+        input: &PaneInput<'_>,
+        facts: &PodFacts,
+        (tori, selected): (Option<&Tori>, Option<usize>),
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let theme = &input.app.look.theme;
+        let (left, right) = beside(area, FACES, 3);
+        let word = if facts.pod.symmetry().is_some() { "voltage" } else { "cube that cube 0 reaches" };
+        let heading = |dimension: usize| {
+            let mut heading = vec![Piece::answer(words::axis(dimension))];
+            heading.push(Piece::muted(if dimension == 0 { format!("  {word}") } else { String::new() }));
+            heading
+        };
+        let groups: Vec<Vec<Piece>> = (0..3).map(heading).collect();
+        let rows = [const { Label::Borrowed("") }; 4];
+        let tiles = Tiles::new(theme, &rows, 12, &self.faces).groups(&groups);
+        let mut state = TilesState {
+            selected: selected.map(|switch| (switch % 16 / 4, switch / 16 * 4 + switch % 4)),
+            ..TilesState::default()
+        };
+        let used = tiles.heading_rows() + rows.len() as u16;
+        (&tiles).render(Rect { height: used.min(left.height), ..left }, buf, &mut state);
+        if let Some(switch) = selected {
+            let about = from(left, used + 1);
+            for (at, pieces) in Self::links_of(facts, switch).iter().enumerate() {
+                line(theme, pieces, row(about, at as u16), buf);
+            }
+        }
+        self.draw_pairs(input, facts, tori, right, buf);
+    }
+
+    /// Returns, line by line, the links of a switch within a cube, the most loaded first.
+    fn links_of(facts: &PodFacts, switch: usize) -> Vec<Vec<Piece>> {
+        let totals = facts.routes.as_ref().map_or(&[][..], |routes| &routes.totals);
+        let mut arcs: Vec<(usize, Option<u32>)> = (0..ARC_CLASSES)
+            .filter(|class| {
+                let (chip, port) = arc_parts(*class);
+                pod_switch(chip, port) == Some(switch)
+            })
+            .map(|class| (class, totals.get(class).copied()))
+            .collect();
+        arcs.sort_by_key(|(class, load)| (std::cmp::Reverse(*load), *class));
+        let mut lines = vec![vec![
+            Piece::answer(words::switch(switch)),
+            Piece::muted(if arcs.iter().any(|(_, load)| load.is_some()) {
+                "  routes over its links"
+            } else {
+                "  its links"
+            }),
+        ]];
+        lines.extend(arcs.into_iter().map(|(class, load)| {
+            let mut pieces = vec![Piece::text(format!("  {}", words::arc(class)))];
+            if let Some(load) = load {
+                pieces.push(Piece::answer(format!("  {}", number::count(u64::from(load)))));
+            }
+            pieces
+        }));
+        lines
     }
 
     /// Draws the circuits from cube to cube, next to the circuits of the torus.

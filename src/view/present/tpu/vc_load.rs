@@ -11,8 +11,8 @@ use lightbay_engines::tpu::analysis::sides::{Side, sides};
 use lightbay_engines::tpu::analysis::tori::ROUTED_CUBES;
 use lightbay_engines::tpu::model::pod::CHIPS;
 use lightbay_widgets::{
-    Column, Columns, Label, Meter, PaneState as Shown, Part, Piece, Spread, Table, TableRow, TableState,
-    Tone, number,
+    Column, Columns, Label, Meter, PaneState as Shown, Part, Piece, Range, Scale, Spread, Table, TableRow,
+    TableState, Tone, number,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -157,6 +157,7 @@ impl VcPane {
         let sentence = self.sentence(selected);
         line(&input.app.look.theme, &sentence, below(inner), buf);
         drawn.items = Arc::clone(&self.items);
+        drawn.chosen = selected.map(|(side, vc)| side as ItemId * STRIDE + vc as ItemId);
         drawn.page = usize::from(inner.height);
         drawn.sentence = plain(&sentence);
         drawn.details = self.details();
@@ -278,7 +279,6 @@ impl VcPane {
         let places: Vec<Rect> = columns(area, shown.len() as u16, gap).collect();
         let width = places.first().map_or(0, |place| place.width);
         self.fill_spreads(shown, width);
-        let most = shown.iter().map(|at| self.sides[*at].loads.most()).max().unwrap_or(0);
         // The scale fits the plan; a column of a torus beyond the scale shows its amount as a number.
         let own = self.own();
         let top = shown
@@ -288,7 +288,7 @@ impl VcPane {
             .flat_map(|(at, spreads)| spreads.iter().map(|spread| self.scaled(*at, spread, share).tallest()))
             .fold(0.0, f64::max);
         let end = self.spreads.first().and_then(|spreads| spreads.first()).map_or(1.0, |spread| spread.end);
-        let ticks = ticks(f64::from(most), end, width);
+        let ticks = ticks(end, width);
         let heading = u16::from(share.is_none());
         let plot = (area.height - heading) / channels;
         for ((place, &at), spreads) in places.iter().zip(shown).zip(&self.spreads) {
@@ -342,8 +342,6 @@ impl VcPane {
         // Each bin covers a whole number of loads; otherwise some bins would be empty by construction.
         let step = (most + 1).div_ceil(bins).max(1);
         let bins = (most + 1).div_ceil(step).max(1);
-        let pitch = u32::from(width) / bins;
-        let bins = if pitch > 1 { bins } else { u32::from(width) };
         let end = f64::from(bins * step);
         self.spreads = shown
             .iter()
@@ -517,25 +515,13 @@ fn from_column(area: Rect, at: u16) -> Rect {
     Rect { x: area.x + at, width: area.width - at, ..area }
 }
 
-/// Returns ticks at zero, at a value in the middle and at the largest load.
-fn ticks(most: f64, end: f64, width: u16) -> Vec<(f64, Label)> {
-    let mut ticks = vec![(0.0, Label::from("0"))];
-    let middle = nice(most / 2.0);
-    if width >= 16 && middle > 0.0 {
-        ticks.push((middle, number::fixed(middle, 0).into()));
-    }
-    ticks.push((most.min(end), number::fixed(most, 0).into()));
-    ticks
-}
+/// Minimum number of columns from one tick to the next.
+const TICK: u16 = 8;
 
-/// Returns a round number not far from a value.
-fn nice(value: f64) -> f64 {
-    if value < 1.0 {
-        return 0.0;
-    }
-    let power = 10f64.powf(value.log10().floor());
-    let step = if power >= 10.0 { power / 2.0 } else { power };
-    (value / step).round() * step
+/// Returns ticks at round loads, from zero to at most the end of the scale.
+fn ticks(end: f64, width: u16) -> Vec<(f64, Label)> {
+    let ticks = Range::new(0.0, end, Scale::Linear).ticks(usize::from(width / TICK).max(1));
+    ticks.clone().map(|value| (value, ticks.label(value).into())).collect()
 }
 
 #[cfg(test)]
@@ -544,11 +530,10 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        assert_eq!(nice(81.0), 80.0);
-        assert_eq!(nice(130.0), 150.0);
-        assert_eq!((nice(7.4), nice(0.4)), (7.0, 0.0));
-        let labels: Vec<String> =
-            ticks(162.0, 176.0, 22).into_iter().map(|(_, label)| label.into_owned()).collect();
-        assert_eq!(labels, ["0", "80", "162"]);
+        let labels = |end: f64, width: u16| -> Vec<String> {
+            ticks(end, width).into_iter().map(|(_, label)| label.into_owned()).collect()
+        };
+        assert_eq!(labels(176.0, 22), ["0", "100"]);
+        assert_eq!(labels(34.0, 32), ["0", "10", "20", "30"]);
     }
 }
