@@ -3,6 +3,7 @@
 //! The user chooses a switch in pane 1, or with the bracket keys in the panes that show it; matrix and export show the
 //! chosen switch. Panes 1, 3, 5 and 7 are sections of the report.
 
+mod changed;
 mod export;
 mod logical;
 mod matrix;

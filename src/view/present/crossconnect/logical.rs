@@ -2,7 +2,7 @@
 //! can be edited: the demand-difference bound (a lower bound on removed circuits) is updated at once, the plan as soon
 //! as it is found.
 
-use super::ExplainedChange;
+use super::{ExplainedChange, changed};
 use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
@@ -32,6 +32,9 @@ const EDIT_LIMIT_S: f64 = 1.0;
 
 /// Number of rows below which differences are listed instead of drawn.
 const ROWS: u16 = 7;
+
+/// Minimum number of rows below the matrices in which the pairs that change are listed.
+const LISTED: u16 = 4;
 
 /// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,9 +142,14 @@ impl LogicalPane {
             self.table.selected = selected.map(|(pod, _)| pod as u32);
             (&Table::new(theme, &self.columns, &self.degrees)).render(inner, buf, &mut self.table);
         } else if inner.height < ROWS && edit.is_none() {
-            self.draw_largest(input, inner, buf);
+            changed::list(theme, facts, (&self.differences, None), inner, buf);
         } else {
-            self.draw_sides(input, facts, selected, edit.is_some(), inner, buf, out);
+            let used = self.draw_sides(input, facts, selected, edit.is_some(), inner, buf, out);
+            let below = from(inner, used + 1);
+            if below.height >= LISTED && edit.is_none() {
+                line(theme, &[Piece::muted("pairs that change, most first")], row(below, 0), buf);
+                changed::list(theme, facts, (&self.differences, selected), from(below, 1), buf);
+            }
         }
         let sentence = sentence(input, plan, selected, edit, orientation);
         if area.height >= 4 {
@@ -152,6 +160,7 @@ impl LogicalPane {
             ends(theme, &sentence, &mark, below(inner), buf);
         }
         drawn.items = Arc::clone(&self.items);
+        drawn.chosen = selected.map(|(a, b)| (a * pods + b) as ItemId);
         drawn.page = usize::from(inner.height.saturating_sub(1)).max(1);
         (drawn.offset, drawn.column) = if orientation {
             (self.table.offset, 0)
@@ -321,7 +330,7 @@ impl LogicalPane {
     }
 
     /// Draws the matrices of installed, target and difference side by side as far as they fit; the difference is always
-    /// drawn.
+    /// drawn. Returns the number of rows used.
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     fn draw_sides(
         &mut self,
@@ -332,7 +341,7 @@ impl LogicalPane {
         area: Rect,
         buf: &mut Buffer,
         out: &mut Drawn,
-    ) {
+    ) -> u16 {
         const NAMES: [&str; 3] = ["before", "wanted", "wanted minus before"];
         const GAP: u16 = 3;
         let theme = &input.app.look.theme;
@@ -385,6 +394,7 @@ impl LogicalPane {
             let between = state.hits.iter().filter(|hit| hit.id != hit.part);
             out.hits.extend(between.map(|hit| input.hit(hit.rect, hit.id * pods + hit.part, Command::Edit)));
         }
+        names + 1 + facts.pods as u16 * tall
     }
 
     /// Draws the difference of all pairs as a small picture at the right, if the picture fits next to a part of the
@@ -405,31 +415,6 @@ impl LogicalPane {
         line(theme, &[Piece::muted("all pairs: "), more, fewer], row(place, 0), buf);
         map.render(from(place, 1), buf);
         matrix
-    }
-
-    /// Draws a list of the pairs with the largest changes, if a matrix does not fit.
-    fn draw_largest(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
-        let theme = &input.app.look.theme;
-        if self.differences.is_empty() {
-            return line(theme, &[Piece::muted("nothing changes between any two pods")], area, buf);
-        }
-        let mut rest = self.differences.iter();
-        for at in 0..area.height {
-            let mut pieces = Vec::new();
-            let mut room = i32::from(area.width);
-            while room >= 9 {
-                let Some(&(a, b, difference)) = rest.next() else { break };
-                let (sign, tone) = if difference > 0 { ("+", Tone::Good) } else { ("−", Tone::Bad) };
-                let text = format!("{a}-{b} ");
-                let value = format!("{sign}{}", difference.abs());
-                let width = (text.len() + value.chars().count()) as i32;
-                pieces.push(Piece::muted(text));
-                pieces.push(Piece::new(value, tone).bold());
-                pieces.push(Piece::text(" ".repeat((10 - width).max(1) as usize)));
-                room -= width.max(9) + 1;
-            }
-            line(theme, &pieces, row(area, at), buf);
-        }
     }
 }
 

@@ -60,7 +60,8 @@ impl MatrixPane {
         let left = if input.large { self.columns(plan, inner.width) } else { 0 };
         let gap = if left > 0 { GAP } else { 0 };
         let mut before = Vec::from_iter(other_plan(input.app, plan.key));
-        before.extend((inner.width >= HINT).then(|| Piece::muted(", . switch  ")));
+        let [back, forward] = ["step_back", "step_forward"].map(|action| input.app.keymap.hint(action));
+        before.extend((inner.width >= HINT).then(|| Piece::muted(format!("{back} {forward} switch  "))));
         let context = SectionContext { before, pointed: None, left: left + gap };
         self.pane.draw(input, Some(wanted), context, area, buf, (drawn, out));
         if left > 0 {
