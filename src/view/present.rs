@@ -225,7 +225,15 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         .focused(input.focused)
         .state(state))
         .render(area, buf);
+    // A large empty pane also says which question it will answer.
+    if matches!(state, Shown::Empty { .. }) && area.height >= ASKED {
+        let question = [Piece::muted(input.info.help)];
+        rows::line(&input.app.look.theme, &question, rows::row(body(area, 0), 1), buf);
+    }
 }
+
+/// Minimum height at which an empty pane shows its question.
+const ASKED: u16 = 12;
 
 /// Returns the names of items for a search; none unless a search needs them.
 fn labels(

@@ -62,6 +62,9 @@ const SUMMARY: u16 = 5;
 /// Minimum height of a pane in which long sentences are broken.
 const LARGE: u16 = 24;
 
+/// Minimum height of a pane in which a sentence may have a second row.
+const MEDIUM: u16 = 14;
+
 /// Minimum width at which the summary of a section follows its title.
 const CONTEXT: u16 = 60;
 
@@ -217,8 +220,12 @@ impl SectionView {
         let has_legend = section.panels.is_empty() || area.height >= LARGE;
         let legend = if has_legend { pieces(&section.legend) } else { Vec::new() };
         let theme = &input.app.look.theme;
-        // A large pane breaks long sentences, other panes cut them.
-        let most = if area.height >= LARGE { 3 } else { 1 };
+        // A large pane breaks long sentences, a small pane cuts them.
+        let most = match area.height {
+            LARGE.. => 3,
+            MEDIUM.. => 2,
+            _ => 1,
+        };
         let rows = |words: &[Piece]| Sentence::new(theme, words).rows(body(area, 0).width, most);
         let sentence_row = if speaks || sums_up { rows(&sentence) } else { 0 };
         let legend_row = if area.height >= LEGEND && !legend.is_empty() { rows(&legend) } else { 0 };
@@ -247,13 +254,20 @@ impl SectionView {
         } else {
             Division { section: inner, detail: Rect::ZERO }
         };
-        let page = with_panels.or_else(|| self.content.draw(input, selection, place.section, buf, out));
+        let rest = with_panels.map_or(Rect::ZERO, |(_, rest)| rest);
+        let page = match with_panels {
+            Some((page, _)) => page,
+            None => self.content.draw(input, selection, place.section, buf, out),
+        };
         if let Some((offset, page)) = page {
             (drawn.offset, drawn.page) = (offset, page);
         }
         drawn.column = self.content.column().unwrap_or(drawn.column);
-        if let Some(detail) = detail.filter(|_| with_panels.is_none() && !place.detail.is_empty()) {
-            self.draw_detail(input, &detail.section, place.detail, buf);
+        // Details of the selected item use the rows that the small pictures leave.
+        let place = if with_panels.is_none() { place.detail } else { rest };
+        let least = if with_panels.is_none() { 1 } else { BELOW };
+        if let Some(detail) = detail.filter(|_| place.height >= least) {
+            self.draw_detail(input, &detail.section, place, buf);
         }
         drawn.items = Arc::clone(self.content.items());
         drawn.labels =
@@ -306,7 +320,9 @@ impl SectionView {
     fn divide(&self, inner: Rect) -> Division {
         let wish = self.content.wish();
         let beside_it = self.detail.wish().clamp(DETAIL, (inner.width / 2).max(DETAIL));
-        if wish.saturating_add(GAP + beside_it) <= inner.width {
+        // Long details of a short list use the whole width below it.
+        let is_long = self.detail.rows() > inner.height && self.content.rows() <= inner.height / 4;
+        if !is_long && wish.saturating_add(GAP + beside_it) <= inner.width {
             let (section, detail) = rows::beside(inner, wish, GAP);
             return Division { section, detail };
         }
@@ -392,6 +408,19 @@ fn has_details(input: &PaneInput<'_>) -> bool {
     input.info.section.is_some_and(|info| !info.item.is_empty())
 }
 
+/// Returns `true` if the forms of a section differ: in its blocks, in the order of rows, in the interval of loads, or in
+/// the picture of a network.
+fn has_forms(section: &Section, forms: &[&str]) -> bool {
+    section.blocks.iter().any(|block| {
+        let in_body = match &block.body {
+            Body::Table(table) => !table.orders.is_empty() || table.loads.is_some(),
+            Body::Matrix(matrix) => !matrix.places.is_empty(),
+            _ => false,
+        };
+        in_body || forms.contains(&block.name) || !block.only_in.is_empty()
+    })
+}
+
 /// Returns the title: the displayed form, the summary of the section if there is room, and its most important number.
 fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u16) -> Title {
     let mut context = before;
@@ -399,7 +428,8 @@ fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u1
         context.push(Piece::muted(section.subject.clone()));
     }
     // A form may be named after a block, and block names use underscores as in files.
-    let form = input.mode().replace('_', " ");
+    let form = if has_forms(section, input.info.modes) { input.mode() } else { "" };
+    let form = form.replace('_', " ");
     // On a narrow pane, the form is omitted if the section has a subject.
     let form = if section.subject.is_empty() || width >= CONTEXT { form } else { String::new() };
     let gap = if section.subject.is_empty() { "" } else { "  " };

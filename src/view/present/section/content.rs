@@ -5,7 +5,7 @@ use super::{Prepared, curves, matrix, spans};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::{ItemId, PaneState};
 use crate::view::present::PaneInput;
-use crate::view::present::rows::from;
+use crate::view::present::rows::{beside, from};
 use lightbay_core::report::{Block, Body, Phrase, Section};
 use lightbay_widgets::Theme;
 use ratatui::buffer::Buffer;
@@ -14,6 +14,12 @@ use std::sync::Arc;
 
 /// Minimum number of rows of a picture with lists; with fewer rows, only the picture or only the lists are drawn.
 const PICTURE: u16 = 8;
+
+/// Minimum number of rows of curves.
+const CURVES: u16 = 6;
+
+/// Number of columns between a list and the picture at its right.
+const BESIDE: u16 = 3;
 
 /// Lists of a section with its picture, above or below them in the order of the blocks.
 #[derive(Debug, Default)]
@@ -182,9 +188,21 @@ impl SectionContent {
         if self.list.is_empty() {
             return ContentSplit { picture: inner, list: Rect::ZERO };
         }
+        // A narrow list has its picture at its right.
+        let narrow = self.list.wish() + BESIDE;
+        if let Picture::Matrix(matrix) = picture
+            && !self.picture_is_first
+            && inner.height >= PICTURE
+            && narrow.saturating_add(matrix.least_wide()) <= inner.width
+        {
+            let (list, picture) = beside(inner, narrow - BESIDE, BESIDE);
+            return ContentSplit { picture, list };
+        }
         let fits = wanted.saturating_add(gap).saturating_add(rows) <= inner.height;
         if !fits && inner.height < PICTURE + 4 {
-            return if self.picture_is_first {
+            // Curves need more rows than a table to say something.
+            let is_useful = !matches!(picture, Picture::Curves(_)) || inner.height >= CURVES;
+            return if self.picture_is_first && is_useful {
                 ContentSplit { picture: inner, list: Rect::ZERO }
             } else {
                 ContentSplit { picture: Rect::ZERO, list: inner }
@@ -298,6 +316,8 @@ impl SectionContent {
         let still = PaneInput { state: PaneState::default(), focused: false, ..input.clone() };
         let mut nobody = Drawn::default();
         let split = self.split(&input.app.look.theme, area);
+        // A list that is too long names its hidden rows below the last one.
+        (self.picture_is_drawn, self.list_is_drawn) = (!split.picture.is_empty(), false);
         if !split.picture.is_empty() {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => matrix.draw(&still, None, split.picture, buf, &mut nobody),

@@ -24,9 +24,12 @@ const DRAWN: &str = "drawn";
 /// Width of a heading if not all columns fit.
 const HEAD: u16 = 8;
 
+/// Minimum number of columns of a network next to a list.
+const NETWORK: u16 = 40;
+
 /// Maximum number of screen rows for each row of shaded cells, and for each row of signs, in a large pane.
 const TALL: u16 = 4;
-const TALL_SIGNS: u16 = 2;
+const TALL_SIGNS: u16 = 3;
 
 /// Maximum number of columns to which a shaded cell of several rows is widened, per row of the cell.
 const ASPECT: u16 = 3;
@@ -183,6 +186,11 @@ impl MatrixView {
         let pitch =
             if self.groups.is_empty() { tiles.max(widest(&self.heads).min(HEAD)) + 1 } else { tiles + 2 };
         widest(&self.rows) + 1 + self.width() as u16 * pitch + gaps + words
+    }
+
+    /// Returns the minimum number of columns of the matrix next to a list.
+    pub fn least_wide(&self) -> u16 {
+        if self.graph.is_some() { NETWORK.max(self.wish()) } else { self.wish() }
     }
 
     /// Returns the room for the words that follow each row: the width of the longest words and a gap; 0 without words.
@@ -365,8 +373,10 @@ impl MatrixView {
         let mut state = std::mem::take(&mut signs.state);
         state.selected = selected.map(|at| (at / width, at % width));
         (state.row_offset, state.column_offset) = (input.state.offset, input.state.column);
-        let roomy = signs.widget(theme, width).tall(tall);
-        let widget = if roomy.wished() <= area.width { roomy } else { signs.widget(theme, width) };
+        // The tallest cells whose columns fit.
+        let widget = |tall: u16| signs.widget(theme, width).tall(tall);
+        let fitting = (2..=tall).rev().map(widget).find(|widget| widget.wished() <= area.width);
+        let widget = fitting.unwrap_or_else(|| widget(1));
         (&widget).render(area, buf, &mut state);
         let id = |row: u32, column: u32| self.id(row as usize * width + column as usize);
         report_hits(input, &state.hits, id, out);

@@ -55,8 +55,8 @@ impl Panels {
         })
     }
 
-    /// Draws the list of the section with the pictures next to it; returns the offset and page of the list. `None`
-    /// without room for the pictures.
+    /// Draws the list of the section with the pictures next to it; returns the offset and page of the list, and the area
+    /// below the pictures. `None` without room for the pictures.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -64,7 +64,7 @@ impl Panels {
         area: Rect,
         buf: &mut Buffer,
         out: &mut Drawn,
-    ) -> Option<(usize, usize)> {
+    ) -> Option<(Option<(usize, usize)>, Rect)> {
         let (least, _) = content.widths();
         let theme = &input.app.look.theme;
         let (list, place) = rows::beside(area, least, ACROSS);
@@ -118,7 +118,8 @@ impl Panels {
             map.render(Rect { width: wide.min(below.width), ..below }, buf);
             out.hits.push(input.hit(frame, panel.item, Command::Inspect));
         }
-        page
+        let used = shown.len().div_ceil(across) as u16 * (height + DOWN);
+        Some((page, rows::from(place, used)))
     }
 }
 

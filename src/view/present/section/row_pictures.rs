@@ -222,10 +222,13 @@ impl PictureScale {
                     // The name is above the mark, as far as it fits between the ends of the axis.
                     let at =
                         Meter::new(theme, &[], high - low).limit(limit_at).limit_at(area.width).unwrap_or(0);
+                    // Without room for the whole name, its part before the comma says most.
+                    let whole = name.chars().count() as u16 <= area.width;
+                    let name = if whole { name.as_str() } else { name.split(',').next().unwrap_or(name) };
                     let long = name.chars().count() as u16;
                     let start = at.saturating_sub(long / 2).min(area.width.saturating_sub(long));
                     let place = Rect { x: area.x + start, width: area.width - start, height: 1, ..area };
-                    line(theme, &[Piece::text(name.clone())], place, buf);
+                    line(theme, &[Piece::text(name.to_owned())], place, buf);
                 }
             }
             Self::Parts { names, high, limit } => {
