@@ -115,6 +115,13 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         parts.0.push(vec![Piece::text(format!("in {}", elsewhere.holder))]);
     }
     if let Some(reason) = run.reason() {
+        // A proof that the checker has not confirmed is a claim; a run with a message says itself what it has proven.
+        let is_claim = run
+            .done
+            .as_ref()
+            .is_some_and(|done| done.status == EndStatus::Optimal && done.message.is_empty())
+            && !app.is_best_of_all(run);
+        let reason = if is_claim { "claims an optimum".to_owned() } else { reason };
         parts.0.push(vec![Piece::text(reason)]);
     }
     if let Some(standing) = standing(app, run) {

@@ -189,7 +189,7 @@ impl Solve {
             pieces.clear();
         }
         if let Some(marks) = marks {
-            self.fill_marks(goal, marks, proven, roomy);
+            self.fill_marks(goal, marks, proven, body.width);
         }
         let flat = body.height <= 3 && body.width >= 60;
         if flat && let Some(label) = self.best.first_mut().filter(|label| label.text == "best ") {
@@ -223,7 +223,8 @@ impl Solve {
         first
     }
 
-    fn fill_marks(&mut self, goal: &Goal, marks: &Marks, proven: Option<f64>, roomy: bool) {
+    fn fill_marks(&mut self, goal: &Goal, marks: &Marks, proven: Option<f64>, width: u16) {
+        let roomy = width >= ROOMY;
         let short = |value: f64| String::from(goal.value(value, Room::Short));
         if marks.sense == Sense::Max {
             return self.fill_share(goal, marks, proven, roomy);
@@ -245,7 +246,9 @@ impl Solve {
         self.best.extend([Piece::muted(names[1]), Piece::answer(best)]);
         let Some(ideal) = marks.ideal else {
             self.caption.push(Piece::muted(match (marks.bound, marks.partial) {
-                (Some(_), _) => format!("gap {}", marks.gap),
+                (Some(_), _) => {
+                    fitting(&[format!("gap {}", marks.gap), marks.gap.replace(" verified", "")], width)
+                }
                 (None, Some(bound)) => {
                     format!("partial bound {}, gap {}", goal.bound(bound, Room::Short), marks.gap)
                 }
@@ -288,10 +291,16 @@ impl Solve {
             return;
         };
         self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.bound(bound, room), Tone::Good)]);
-        let words = if roomy { "best divided by the bound, " } else { "bound " };
+        let words = if roomy { "best / bound, " } else { "bound " };
         self.caption.push(Piece::muted(format!("{words}{}", marks.word)));
         self.caption_right.push(Piece::answer(format!("{} %", number::percent(reached, 1))));
     }
+}
+
+/// Returns the first text that fits into a width, else the last one.
+fn fitting(texts: &[String], width: u16) -> String {
+    let fits = texts.iter().find(|text| text.chars().count() <= usize::from(width));
+    fits.or(texts.last()).cloned().unwrap_or_default()
 }
 
 /// Converts a fraction to whole per cent, rounded down, so that 100 means complete.
