@@ -52,7 +52,8 @@ pub struct PaneDrawn {
     pub labels: Arc<[(ItemId, String)]>,
     /// Number of item rows that fit.
     pub page: usize,
-    /// The item that is drawn as chosen because several panes share the choice; the arrow keys move from this item.
+    /// The item at which the cursor is drawn, if it may differ from the item that the user chose in this pane; the arrow
+    /// keys move from this item.
     pub chosen: Option<ItemId>,
     /// Index of the first row shown.
     pub offset: usize,

@@ -286,7 +286,8 @@ impl App {
                 }
             }
             pane @ PaneId::Kind(_) => {
-                if self.pane(pane).selected.is_none() {
+                let has_cursor = self.drawn_pane(pane).is_some_and(|drawn| drawn.chosen.is_some());
+                if !has_cursor && self.pane(pane).selected.is_none() {
                     let first = self.items(pane).first().map(|item| item.id);
                     self.pane_mut(pane).selected = first;
                     return;
