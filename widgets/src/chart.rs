@@ -9,7 +9,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::widgets::Widget;
 
 use crate::axis::{Range, Scale};
-use crate::number::{self, Num};
+use crate::number;
 use crate::pen::{Label, Pen};
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
@@ -18,10 +18,12 @@ mod dots;
 mod events;
 mod graph;
 mod heights;
+mod labels;
 
 use dots::{Dots, Ink, cell_of, dots_of};
 pub use graph::{GraphEdge, GraphNode, NetworkGraph};
 use heights::Heights;
+use labels::Labels;
 
 /// One curve.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -188,51 +190,19 @@ pub struct Chart<'a> {
     y: Axis<'a>,
 }
 
-/// Maximum number of labels at the right end.
-const MAX_LABELS: usize = 16;
-
 /// Number of columns between two letters of a curve.
 const LETTERS_APART: i32 = 24;
 
-/// A label at the right end: row of the label, height of its line, and its series or baseline.
-#[derive(Clone, Copy, Default)]
-struct EndLabel {
-    row: i32,
-    share: f64,
-    index: usize,
-    baseline: bool,
-}
-
-impl EndLabel {
-    fn at(share: f64, y: &Heights, index: usize, baseline: bool) -> Self {
-        Self { row: y.row(share), share, index, baseline }
-    }
-
-    const fn is(&self, other: &Self) -> bool {
-        self.index == other.index && self.baseline == other.baseline
-    }
-}
-
-/// Assigns every label a row of its own in the order of the lines: moves labels down if two need the same row, then up
-/// again from the bottom.
-fn spread(labels: &mut [EndLabel], y: &Heights) {
-    for label in &mut *labels {
-        label.row = y.row(label.share);
-    }
-    labels.sort_by(|a, b| {
-        let lines = b.share.total_cmp(&a.share);
-        lines.then(a.baseline.cmp(&b.baseline)).then(a.index.cmp(&b.index))
-    });
-    let mut next = 0;
-    for label in &mut *labels {
-        label.row = label.row.max(next);
-        next = label.row + 1;
-    }
-    let mut limit = y.rows() - 1;
-    for label in labels.iter_mut().rev() {
-        label.row = label.row.min(limit);
-        limit = label.row - 1;
-    }
+/// Division of a chart: names of events above, the plot with its axes, labels at the right.
+struct ChartParts {
+    x: Range,
+    y: Heights,
+    labels: Labels,
+    /// First column and number of columns of the plot.
+    left: i32,
+    width: i32,
+    /// Number of rows above the plot.
+    above: i32,
 }
 
 impl<'a> Chart<'a> {
@@ -275,20 +245,26 @@ impl<'a> Chart<'a> {
         series.points.iter().filter(|point| x.share(point.0).is_none() || y.share(point.1).is_none()).count()
     }
 
-    fn label_of(&self, label: EndLabel) -> (&str, Tone, bool) {
-        if label.baseline {
-            (self.baselines.get(label.index).map_or("", |line| &line.name), Tone::Muted, false)
-        } else {
-            self.series.get(label.index).map_or(("", Tone::Muted, false), |s| (&s.name, s.tone, s.bold))
+    /// Divides an area of `width` columns and `height` rows.
+    fn parts(&self, width: i32, height: i32) -> ChartParts {
+        let (x, y) = self.ranges();
+        let rows = height - i32::from(height >= i32::from(Chart::AXIS_HEIGHT));
+        let below = |above: i32| {
+            let y = Heights::new(&self.y, y, rows - above, self.theme);
+            let labels = Labels::of(self, x, &y);
+            let left = y.width(self.y.unit, self.theme).min(width / 3);
+            // The plot gets at least two fifths of the width; labels are cut rather than the curve.
+            let ends = labels.width(self, x, &y).min((width - left) * 3 / 5);
+            // A short unit of the axis below gets room right of the plot.
+            let unit = i32::from(text::width(self.x.unit, self.theme.glyphs)) + 1;
+            let ends = if unit <= width / 8 { ends.max(unit) } else { ends };
+            ChartParts { x, labels, left, width: width - left - ends, above, y }
+        };
+        let parts = below(0);
+        match self.rows_of_names(&parts, width, rows) {
+            0 => parts,
+            above => below(above),
         }
-    }
-
-    /// Returns the first column and the number of columns of the plot.
-    fn columns(&self, x: Range, y: &Heights, width: i32) -> (i32, i32) {
-        let left = y.width(self.y.unit, self.theme).min(width / 3);
-        // The plot gets at least two fifths of the width; labels are cut rather than the curve.
-        let ends = self.end_width(x, y).min((width - left) * 3 / 5);
-        (left, width - left - ends)
     }
 
     /// Returns the columns of the horizontal axis in an area; `None` if the area is too small.
@@ -296,11 +272,8 @@ impl<'a> Chart<'a> {
         if area.width < Chart::MIN_WIDTH || area.height < Chart::MIN_HEIGHT {
             return None;
         }
-        let (x, y) = self.ranges();
-        let rows = i32::from(area.height) - i32::from(area.height >= Chart::AXIS_HEIGHT);
-        let y = Heights::new(&self.y, y, rows, self.theme);
-        let (left, width) = self.columns(x, &y, i32::from(area.width));
-        let (left, width) = (u16::try_from(left).ok()?, u16::try_from(width).ok()?);
+        let parts = self.parts(i32::from(area.width), i32::from(area.height));
+        let (left, width) = (u16::try_from(parts.left).ok()?, u16::try_from(parts.width).ok()?);
         (width > 0).then_some(Rect { x: area.x + left, width, ..area })
     }
 
@@ -334,107 +307,14 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Places the labels at the right end by row, curves first; returns their number. The label of a baseline is left
-    /// out if it would be more than one row away from its line, or if it would move a bold label, or another label by
-    /// more than one row.
-    fn place_end_labels(&self, y: &Heights, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
-        let room = MAX_LABELS.min(y.rows().max(0) as usize);
-        let mut count = 0;
-        for (index, series) in self.series.iter().enumerate() {
-            let last = series.points.iter().rev().find_map(|point| y.share(point.1));
-            if let Some(share) = last.filter(|_| count < room) {
-                labels[count] = EndLabel::at(share, y, index, false);
-                count += 1;
-            }
-        }
-        spread(&mut labels[..count], y);
-        for (index, line) in self.baselines.iter().enumerate() {
-            let inside = y.share(line.value).filter(|share| (0.0..=1.0).contains(share));
-            let Some(share) = inside.filter(|_| count < room) else { continue };
-            let mut tried = *labels;
-            tried[count] = EndLabel::at(share, y, index, true);
-            spread(&mut tried[..=count], y);
-            let row_before =
-                |curve: &EndLabel| labels[..count].iter().find(|l| l.is(curve)).map_or(curve.row, |l| l.row);
-            let keeps = |label: &EndLabel| {
-                if label.baseline {
-                    (label.row - y.row(label.share)).abs() <= 1
-                } else {
-                    (label.row - row_before(label)).abs() <= i32::from(!self.is_bold(label.index))
-                }
-            };
-            if tried[..=count].iter().all(keeps) {
-                *labels = tried;
-                count += 1;
-            }
-        }
-        count
-    }
-
-    fn is_bold(&self, series: usize) -> bool {
-        self.series.get(series).is_some_and(|series| series.bold)
-    }
-
-    fn draw_end_labels(&self, pen: &mut Pen<'_>, x: Range, y: &Heights, column: i32) {
-        let mut labels = [EndLabel::default(); MAX_LABELS];
-        let count = self.place_end_labels(y, &mut labels);
-        let labels = &labels[..count];
-        for label in labels.iter().copied() {
-            let (name, tone, bold) = self.label_of(label);
-            let style = self.theme.ink(tone, bold);
-            let series = self.series.get(label.index).filter(|_| !label.baseline);
-            let mut column = column;
-            if let Some(letter) = series.and_then(|series| self.letter_before(series)) {
-                pen.text(column, label.row, letter.encode_utf8(&mut [0; 4]), style);
-                column += 2;
-            }
-            let room = pen.width() - column;
-            let used = pen.cut(column, label.row, room, name, Cut::Middle, style);
-            let gaps = series.map_or(0, |series| Self::gaps(series, x, y));
-            if gaps > 0 {
-                let text = Num::of(format_args!(" {} {}", number::short(gaps as u64), "gaps"));
-                pen.cut(
-                    column + used,
-                    label.row,
-                    room - used,
-                    &text,
-                    Cut::Whole,
-                    self.theme.style(Tone::Muted),
-                );
-            }
-        }
-    }
-
-    /// Returns `true` if letters distinguish the curves, because colours cannot.
-    fn has_letters(&self) -> bool {
-        self.series.len() > 1 && !self.theme.shades()
-    }
-
-    /// Returns the letter that precedes the name of a curve, unless the name starts with it.
-    fn letter_before(&self, series: &Series) -> Option<char> {
-        let letter = series.letter;
-        let starts = series.name.chars().next().is_some_and(|first| first.eq_ignore_ascii_case(&letter));
-        (self.has_letters() && letter.is_ascii_graphic() && !starts).then_some(letter)
-    }
-
-    fn end_width(&self, x: Range, y: &Heights) -> i32 {
-        let glyphs = self.theme.glyphs;
-        let series = self.series.iter().map(|series| {
-            let gaps = if Self::gaps(series, x, y) > 0 { 12 } else { 0 };
-            let letter = 2 * i32::from(self.letter_before(series).is_some());
-            i32::from(text::width(&series.name, glyphs)) + gaps + letter
-        });
-        let lines = self.baselines.iter().map(|line| i32::from(text::width(&line.name, glyphs)));
-        series.chain(lines).max().map_or(0, |width| width + 1)
-    }
-
     /// Marks samples, each on the dot of its curve. A curve of one point is drawn as a mark, because a single dot would
-    /// not be visible. Without colours, and in the ASCII set, the mark of a curve is its letter. Without colours, this
-    /// letter is also drawn at some places of a curve without marked samples, except in the ASCII set.
-    fn draw_marks(&self, plot: &mut Pen<'_>, number: usize, series: &Series, x: Range, y: &Heights) {
+    /// not be visible. In the ASCII set, and if labels have letters, the mark of a curve is its letter. If labels have
+    /// letters, this letter is also drawn at some places of a curve without marked samples, except in the ASCII set.
+    fn draw_marks(&self, plot: &mut Pen<'_>, number: usize, series: &Series, parts: &ChartParts) {
+        let (x, y) = (parts.x, &parts.y);
         let (style, letter) = (self.theme.ink(series.tone, true), &mut [0; 4]);
         let own = if series.letter.is_ascii_graphic() { series.letter } else { '*' };
-        let is_letter = self.theme.is_ascii() || self.has_letters();
+        let is_letter = self.theme.is_ascii() || parts.labels.letters;
         let mark = if is_letter { &*own.encode_utf8(letter) } else { plot.glyphs().dot };
         let (width, across) = (plot.width(), dots_of(self.theme.glyphs.set).0);
         let place = |(at, value): (f64, f64)| {
@@ -446,7 +326,7 @@ impl<'a> Chart<'a> {
             for (column, row) in series.points.iter().filter_map(|point| place(*point)) {
                 plot.glyph(column, row, mark, style);
             }
-        } else if self.has_letters() && !self.theme.is_ascii() {
+        } else if parts.labels.letters && !self.theme.is_ascii() {
             let mut next = LETTERS_APART / 4 * (number as i32 % 4 + 1);
             for (column, row) in series.points.iter().filter_map(|point| place(*point)) {
                 if column >= next {
@@ -523,13 +403,14 @@ impl Widget for &Chart<'_> {
             pen.cut(0, 0, pen.width(), name, Cut::End, self.theme.style(Tone::Answer));
             return;
         }
-        let (x, y) = self.ranges();
-        let axis = i32::from(area.height >= Chart::AXIS_HEIGHT);
-        let rows = pen.height() - axis;
-        let y = &Heights::new(&self.y, y, rows, self.theme);
-        let (left, width) = self.columns(x, y, pen.width());
+        let parts = self.parts(pen.width(), pen.height());
+        let ChartParts { x, y, left, width, above, .. } = &parts;
+        let (x, left, width, rows) = (*x, *left, *width, y.rows());
+        self.draw_event_names(&mut pen, &parts);
+        let (columns, height) = (pen.width(), pen.height() - above);
+        let mut pen = pen.part(0, *above, columns, height);
         y.draw(&mut pen, self.y.unit, left);
-        if axis > 0 {
+        if height > rows {
             self.draw_x_axis(&mut pen, x, left, width, rows);
         }
         let glyphs = pen.glyphs();
@@ -538,7 +419,7 @@ impl Widget for &Chart<'_> {
                 pen.line(left, y.row(share), width, glyphs.baseline, self.theme.style(Tone::Rule));
             }
         }
-        self.draw_events(&mut pen, x, left, width, rows);
+        self.draw_events(&mut pen, &parts);
         let mut plot = pen.part(left, 0, width, rows);
         let mut dots = Dots::new(&mut plot);
         // The most important curve comes first and is drawn on top; muted curves never cover others.
@@ -552,10 +433,9 @@ impl Widget for &Chart<'_> {
             self.draw_curve(&mut dots, series, x, y);
         }
         for (number, series) in order() {
-            self.draw_marks(&mut plot, number, series, x, y);
+            self.draw_marks(&mut plot, number, series, &parts);
         }
-        self.draw_event_names(&mut pen, x, left, width, rows);
-        self.draw_end_labels(&mut pen, x, y, left + width + 1);
+        self.draw_labels(&mut pen, &parts);
     }
 }
 

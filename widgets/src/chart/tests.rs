@@ -16,3 +16,61 @@ fn a_curve_of_one_point_is_seen_and_counts_have_whole_ticks() {
     let ticks: Vec<&str> = text.lines().last().unwrap_or_default().split_whitespace().collect();
     assert_eq!(ticks, ["1", "2", "3", "4", "5", "6", "7", "NICs"]);
 }
+
+fn drawn(theme: &Theme, chart: &Chart<'_>, (width, height): (u16, u16)) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buf = Buffer::empty(area);
+    chart.render(area, &mut buf);
+    assert!(!theme.is_ascii() || crate::text_of(&buf).is_ascii());
+    crate::text_of(&buf)
+}
+
+/// Two curves that end in one row: only one label can be there, so letters join both labels to their curves.
+#[test]
+fn labels_away_from_their_curves_have_letters() {
+    let theme = Theme::default();
+    let line = |name: &'static str, letter, high| {
+        Series::new(name, letter, Tone::Text).points((0..60).map(|at| (f64::from(at), high)).collect())
+    };
+    let apart = [line("ring", 'r', 1.0), line("single tree", 'i', 9.0)];
+    let chart = |series| Chart::new(&theme, series, Axis::linear("s"), Axis::linear("GB/s"));
+    let plain = drawn(&theme, &chart(&apart), (80, 12));
+    assert!(!plain.contains("i single tree"), "{plain}");
+    let close = [line("ring", 'r', 9.0), line("single tree", 'i', 9.001), line("low", 'l', 1.0)];
+    let lettered = drawn(&theme, &chart(&close), (80, 12));
+    assert!(lettered.contains("i single tree") && lettered.contains("ring"), "{lettered}");
+    let plot =
+        |text: &str| text.lines().map(|line| line.chars().take(60).collect::<String>()).collect::<String>();
+    assert!(plot(&lettered).contains('l') && !plot(&plain).contains('i'), "{lettered}");
+}
+
+#[test]
+fn a_curve_that_leaves_the_plot_is_named_at_its_exit() {
+    let theme = Theme::default();
+    let series = [
+        Series::new("flat", 'f', Tone::Answer).points(vec![(0.0, 1.0), (100.0, 1.0)]),
+        Series::new("steep", 's', Tone::Text).points(vec![(0.0, 0.0), (20.0, 10.0), (100.0, 50.0)]),
+    ];
+    let y = Axis::linear("s").bounds(0.0, 10.0);
+    let text = drawn(&theme, &Chart::new(&theme, &series, Axis::linear("ms"), y), (80, 14));
+    let row = text.lines().position(|line| line.contains("steep")).unwrap();
+    let column = text.lines().nth(row).and_then(|line| line.find("steep")).unwrap();
+    assert!(row < 3 && (10..40).contains(&column), "{text}");
+    assert!(text.lines().any(|line| line.ends_with(" flat")), "{text}");
+}
+
+/// The plot begins below the names, so that names never cover curves and lines never cross names.
+#[test]
+fn names_of_events_are_above_the_plot() {
+    let theme = Theme::default();
+    let series = [Series::new("top", 't', Tone::Answer).points(vec![(0.0, 5.0), (50.0, 5.0), (100.0, 0.0)])];
+    let event = |at, name: &'static str| Event { at, name: name.into(), cursor: false };
+    let events = [event(40.0, "break-even"), event(44.0, "now"), event(99.0, "a long last name")];
+    let chart = Chart::new(&theme, &series, Axis::linear("ms"), Axis::linear("s")).events(&events);
+    let text = drawn(&theme, &chart, (80, 20));
+    for name in ["break-even", "now", "a long last name"] {
+        assert!(text.lines().take(3).any(|line| line.contains(name)), "{name}: {text}");
+    }
+    let first = text.lines().position(|line| line.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)));
+    assert!(first.is_some_and(|row| row >= 2), "{text}");
+}

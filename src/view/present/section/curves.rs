@@ -49,10 +49,11 @@ impl CurvesView {
     /// Prepares the curves of a block, given by its index.
     pub fn new(block: usize, curves: &Curves) -> Self {
         let mut letters: Vec<char> = Vec::new();
-        let mut series = |(at, curve): (usize, &lightbay_core::report::Curve)| {
+        let mut numbers = 0..;
+        let mut series = |curve: &lightbay_core::report::Curve| {
             // Curves without a meaning are distinguished by number.
             let tone = match curve.tone {
-                Meaning::Text => Tone::Series(at as u8),
+                Meaning::Text => Tone::Series(numbers.next().unwrap_or(0)),
                 meaning => tone(meaning),
             };
             // Each curve gets a different letter.
@@ -72,8 +73,8 @@ impl CurvesView {
             if curve.tone == Meaning::Answer { series.bold() } else { series }
         };
         let mut charts: Vec<UnitChart> = Vec::new();
-        for (at, curve) in curves.curves.iter().enumerate() {
-            let drawn = series((at, curve));
+        for curve in &curves.curves {
+            let drawn = series(curve);
             if let Some(chart) = charts.iter_mut().find(|chart| chart.unit.symbol == curve.unit.symbol) {
                 chart.series.push(drawn);
             } else {

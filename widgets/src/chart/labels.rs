@@ -1,0 +1,220 @@
+//! Labels of curves and baselines: at the right end of the plot, or where a curve leaves the plot.
+
+use super::dots::{cell_of, dots_of};
+use super::heights::Heights;
+use super::{Chart, ChartParts, Series};
+use crate::axis::Range;
+use crate::number::{self, Num};
+use crate::pen::Pen;
+use crate::text::{self, Cut};
+use crate::theme::Tone;
+
+/// Maximum number of labels at the right end.
+const MAX_LABELS: usize = 16;
+
+/// A label at the right end: row of the label, height of its line, and its series or baseline.
+#[derive(Clone, Copy, Default)]
+struct EndLabel {
+    row: i32,
+    share: f64,
+    index: usize,
+    baseline: bool,
+}
+
+impl EndLabel {
+    fn at(share: f64, y: &Heights, index: usize, baseline: bool) -> Self {
+        Self { row: y.row(share), share, index, baseline }
+    }
+
+    const fn is(&self, other: &Self) -> bool {
+        self.index == other.index && self.baseline == other.baseline
+    }
+}
+
+/// Labels of a chart.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Labels {
+    ends: [EndLabel; MAX_LABELS],
+    count: usize,
+    /// `true` if letters join curves and labels: without colours, or if a label is not in the row of its curve.
+    pub letters: bool,
+}
+
+impl Labels {
+    /// Places the labels at the right end by row, curves first. The label of a baseline is left out if it would be more
+    /// than one row away from its line, or if it would move a bold label, or another label by more than one row.
+    pub fn of(chart: &Chart<'_>, x: Range, y: &Heights) -> Self {
+        let room = MAX_LABELS.min(y.rows().max(0) as usize);
+        let mut labels = Self::default();
+        for (index, series) in chart.series.iter().enumerate() {
+            let last = series.points.iter().rev().find_map(|point| y.share(point.1));
+            let leaves = exit(series, x, y).is_some();
+            if let Some(share) = last.filter(|_| labels.count < room && !leaves) {
+                labels.ends[labels.count] = EndLabel::at(share, y, index, false);
+                labels.count += 1;
+            }
+        }
+        spread(&mut labels.ends[..labels.count], y);
+        for (index, line) in chart.baselines.iter().enumerate() {
+            let inside = y.share(line.value).filter(|share| (0.0..=1.0).contains(share));
+            let Some(share) = inside.filter(|_| labels.count < room) else { continue };
+            let mut tried = labels.ends;
+            tried[labels.count] = EndLabel::at(share, y, index, true);
+            spread(&mut tried[..=labels.count], y);
+            let row_before =
+                |curve: &EndLabel| labels.all().iter().find(|l| l.is(curve)).map_or(curve.row, |l| l.row);
+            let is_bold = |index: usize| chart.series.get(index).is_some_and(|series| series.bold);
+            let keeps = |label: &EndLabel| {
+                if label.baseline {
+                    (label.row - y.row(label.share)).abs() <= 1
+                } else {
+                    (label.row - row_before(label)).abs() <= i32::from(!is_bold(label.index))
+                }
+            };
+            if tried[..=labels.count].iter().all(keeps) {
+                labels.ends = tried;
+                labels.count += 1;
+            }
+        }
+        let is_moved = |label: &EndLabel| !label.baseline && label.row != y.row(label.share);
+        labels.letters =
+            chart.series.len() > 1 && (!chart.theme.shades() || labels.all().iter().any(is_moved));
+        labels
+    }
+
+    fn all(&self) -> &[EndLabel] {
+        &self.ends[..self.count]
+    }
+
+    /// Returns the number of columns of the labels at the right end, with the gap in front of them.
+    pub fn width(&self, chart: &Chart<'_>, x: Range, y: &Heights) -> i32 {
+        let glyphs = chart.theme.glyphs;
+        let width = |label: &EndLabel| {
+            let series = chart.series.get(label.index).filter(|_| !label.baseline);
+            let gaps = if series.is_some_and(|series| Chart::gaps(series, x, y) > 0) { 12 } else { 0 };
+            let letter = 2 * i32::from(series.is_some_and(|series| self.letter_before(series).is_some()));
+            i32::from(text::width(chart.label_of(label).0, glyphs)) + gaps + letter
+        };
+        self.all().iter().map(width).max().map_or(0, |width| width + 1)
+    }
+
+    /// Returns the letter that precedes the name of a curve, unless the name starts with it.
+    fn letter_before(&self, series: &Series) -> Option<char> {
+        let letter = series.letter;
+        let starts = series.name.chars().next().is_some_and(|first| first.eq_ignore_ascii_case(&letter));
+        (self.letters && letter.is_ascii_graphic() && !starts).then_some(letter)
+    }
+}
+
+/// Assigns every label a row of its own in the order of the lines: moves labels down if two need the same row, then up
+/// again from the bottom.
+fn spread(labels: &mut [EndLabel], y: &Heights) {
+    for label in &mut *labels {
+        label.row = y.row(label.share);
+    }
+    labels.sort_by(|a, b| {
+        let lines = b.share.total_cmp(&a.share);
+        lines.then(a.baseline.cmp(&b.baseline)).then(a.index.cmp(&b.index))
+    });
+    let mut next = 0;
+    for label in &mut *labels {
+        label.row = label.row.max(next);
+        next = label.row + 1;
+    }
+    let mut limit = y.rows() - 1;
+    for label in labels.iter_mut().rev() {
+        label.row = label.row.min(limit);
+        limit = label.row - 1;
+    }
+}
+
+/// Returns the place, as fractions of width and height, at which a curve leaves the plot through its top or bottom for
+/// good; `None` if the curve ends inside the plot or has no point inside.
+fn exit(series: &Series, x: Range, y: &Heights) -> Option<(f64, f64)> {
+    let place = |point: &(f64, f64)| Some((x.share(point.0)?, y.share(point.1)?));
+    let inside = |share: &f64| (0.0..=1.0).contains(share);
+    let mut later: Option<(f64, f64)> = None;
+    for (at, high) in series.points.iter().rev().filter_map(place).filter(|(at, _)| inside(at)) {
+        if inside(&high) {
+            let (next, above) = later?;
+            let edge = if above > 1.0 { 1.0 } else { 0.0 };
+            return Some((at + (next - at) * (edge - high) / (above - high), edge));
+        }
+        later = Some((at, high));
+    }
+    None
+}
+
+impl Chart<'_> {
+    fn label_of(&self, label: &EndLabel) -> (&str, Tone, bool) {
+        if label.baseline {
+            (self.baselines.get(label.index).map_or("", |line| &line.name), Tone::Muted, false)
+        } else {
+            self.series.get(label.index).map_or(("", Tone::Muted, false), |s| (&s.name, s.tone, s.bold))
+        }
+    }
+
+    /// Draws the labels into the rows of the plot.
+    pub(super) fn draw_labels(&self, pen: &mut Pen<'_>, parts: &ChartParts) {
+        let ChartParts { x, y, labels, left, width, .. } = parts;
+        for label in labels.all() {
+            let (name, tone, bold) = self.label_of(label);
+            let style = self.theme.ink(tone, bold);
+            let series = self.series.get(label.index).filter(|_| !label.baseline);
+            let mut column = left + width + 1;
+            if let Some(letter) = series.and_then(|series| labels.letter_before(series)) {
+                pen.text(column, label.row, letter.encode_utf8(&mut [0; 4]), self.theme.ink(tone, true));
+                column += 2;
+            }
+            let room = pen.width() - column;
+            let used = pen.cut(column, label.row, room, name, Cut::Middle, style);
+            let gaps = series.map_or(0, |series| Self::gaps(series, *x, y));
+            if gaps > 0 {
+                let text = Num::of(format_args!(" {} {}", number::short(gaps as u64), "gaps"));
+                pen.cut(
+                    column + used,
+                    label.row,
+                    room - used,
+                    &text,
+                    Cut::Whole,
+                    self.theme.style(Tone::Muted),
+                );
+            }
+        }
+        for series in self.series {
+            if let Some(place) = exit(series, *x, y) {
+                self.draw_exit_label(pen, parts, series, place);
+            }
+        }
+    }
+
+    /// Writes the name of a curve into empty cells next to the place at which the curve leaves the plot; omits the name if
+    /// there is no room.
+    fn draw_exit_label(
+        &self,
+        pen: &mut Pen<'_>,
+        parts: &ChartParts,
+        series: &Series,
+        (at, edge): (f64, f64),
+    ) {
+        let ChartParts { y, labels, left, width, .. } = parts;
+        let letter = labels.letter_before(series);
+        let wide = i32::from(text::width(&series.name, self.theme.glyphs)) + 2 * i32::from(letter.is_some());
+        let column = left + cell_of(at, *width, dots_of(self.theme.glyphs.set).0);
+        let from_edge = if edge > 0.5 { 1 } else { -1 };
+        let rows = (0..(y.rows() / 2).max(1)).map(|row| y.row(edge) + from_edge * row);
+        let places = rows.flat_map(|row| [(column + 2, row), (column - 1 - wide, row)]);
+        let mut is_free = |&(from, row): &(i32, i32)| {
+            let inside = from > *left && from + wide <= pen.width();
+            inside
+                && (from - 1..=from + wide).all(|x| pen.cell(x, row).is_none_or(|cell| cell.symbol() == " "))
+        };
+        let mut places = places;
+        let Some((mut from, row)) = places.find(|place| is_free(place)) else { return };
+        if let Some(letter) = letter {
+            pen.text(from, row, letter.encode_utf8(&mut [0; 4]), self.theme.ink(series.tone, true));
+            from += 2;
+        }
+        pen.text(from, row, &series.name, self.theme.ink(series.tone, series.bold));
+    }
+}
