@@ -79,14 +79,60 @@ impl<'a> NetworkGraph<'a> {
         (side + (x.clamp(0.0, 1.0) * across).round() as i32, (y.clamp(0.0, 1.0) * down).round() as i32)
     }
 
-    fn draw_edge(&self, pen: &mut Pen<'_>, edge: &GraphEdge, ink: Ink) {
+    /// Returns the cells of the ends of a link.
+    fn ends(&self, pen: &Pen<'_>, ends: [usize; 2]) -> Option<[(i32, i32); 2]> {
         let of = |end: usize| self.nodes.get(end).map(|node| self.middle(pen, node));
-        let (Some(from), Some(to)) = (of(edge.ends[0]), of(edge.ends[1])) else { return };
+        Some([of(ends[0])?, of(ends[1])?])
+    }
+
+    fn draw_edge(&self, pen: &mut Pen<'_>, edge: &GraphEdge) {
+        let Some([from, to]) = self.ends(pen, edge.ends) else { return };
+        let ink = Ink { style: self.theme.ink(edge.tone, false), letter: edge.letter, dotted: edge.dotted };
         let mut dots = Dots::new(pen);
         let (across, down) = (dots.width() / dots.cells().0.max(1), dots.height() / dots.cells().1.max(1));
         let dot = |(x, y): (i32, i32)| (x * across + across / 2, y * down + down / 2);
         dots.line(dot(from), dot(to), ink);
     }
+
+    /// Writes the letter of each link on its line, at a place without another letter.
+    fn draw_letters(&self, pen: &mut Pen<'_>) {
+        let mut taken: Vec<(i32, i32)> = Vec::with_capacity(self.edges.len());
+        for edge in self.edges.iter().rev() {
+            let Some([from, to]) = self.ends(pen, edge.ends) else { continue };
+            let mut places = LETTER_PLACES.iter().map(|share| between(from, to, *share));
+            let is_free = |place: &(i32, i32)| *place != from && *place != to && !taken.contains(place);
+            if let Some((x, y)) = places.find(is_free) {
+                taken.push((x, y));
+                pen.glyph(x, y, edge.letter.encode_utf8(&mut [0; 4]), self.theme.ink(edge.tone, true));
+            }
+        }
+    }
+
+    /// Marks the cells of the selected link, which keep their content.
+    fn mark_selected(&self, pen: &mut Pen<'_>, ends: [usize; 2]) {
+        let Some([from, to]) = self.ends(pen, ends) else { return };
+        let edge = self.edges.iter().find(|edge| edge.ends == ends || edge.ends == [ends[1], ends[0]]);
+        let Some(edge) = edge else { return };
+        let style = if self.theme.shades() {
+            self.theme.tinted(Tone::Answer).patch(self.theme.style(edge.tone))
+        } else {
+            self.theme.cursor()
+        };
+        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs());
+        for step in 0..=steps {
+            let (x, y) = between(from, to, f64::from(step) / f64::from(steps.max(1)));
+            pen.paint(x, y, 1, 1, style);
+        }
+    }
+}
+
+/// Places of a letter on its line, as fractions of the length of the line, the preferred one first.
+const LETTER_PLACES: [f64; 5] = [0.5, 0.38, 0.62, 0.28, 0.72];
+
+/// Returns the cell at a fraction of a line.
+fn between(from: (i32, i32), to: (i32, i32), share: f64) -> (i32, i32) {
+    let at = |from: i32, to: i32| from + (f64::from(to - from) * share).round() as i32;
+    (at(from.0, to.0), at(from.1, to.1))
 }
 
 impl Widget for &NetworkGraph<'_> {
@@ -96,13 +142,14 @@ impl Widget for &NetworkGraph<'_> {
             return;
         }
         for edge in self.edges {
-            let style = self.theme.ink(edge.tone, false);
-            self.draw_edge(&mut pen, edge, Ink { style, letter: edge.letter, dotted: edge.dotted });
+            self.draw_edge(&mut pen, edge);
+        }
+        // In the ASCII set, a line consists of its letter.
+        if !self.theme.shades() && !self.theme.is_ascii() {
+            self.draw_letters(&mut pen);
         }
         if let Some(ends) = self.selected {
-            let style = self.theme.ink(Tone::Answer, true);
-            let edge = GraphEdge { ends, ..GraphEdge::default() };
-            self.draw_edge(&mut pen, &edge, Ink { style, letter: '@', dotted: false });
+            self.mark_selected(&mut pen, ends);
         }
         // A name that would cover another name moves to the nearest free place; its node is then a dot.
         let mut taken: Vec<(i32, i32, i32)> = Vec::with_capacity(self.nodes.len());
@@ -111,7 +158,8 @@ impl Widget for &NetworkGraph<'_> {
             let wide = i32::from(text::width(&node.name, pen.glyphs()));
             let first = x - wide / 2;
             let is_end = self.selected.is_some_and(|ends| ends.contains(&at));
-            let style = self.theme.ink(if is_end { Tone::Answer } else { node.tone }, is_end);
+            let plain = self.theme.style(node.tone);
+            let style = if is_end { plain.patch(self.theme.cursor()) } else { plain };
             let is_free = |&(first, row): &(i32, i32)| {
                 let inside = first >= 0 && first + wide <= pen.width() && (0..pen.height()).contains(&row);
                 let covers = |(known, from, to): &(i32, i32, i32)| {
@@ -139,8 +187,10 @@ impl Widget for &NetworkGraph<'_> {
             let Some((first, row)) = place else { continue };
             taken.push((row, first - 1, first + wide + 1));
             if row == y {
-                pen.text(first - 1, y, " ", style);
-                pen.text(first + wide, y, " ", style);
+                // Without colours, brackets mark the ends of the selected link.
+                let [left, right] = if is_end && !self.theme.shades() { ["[", "]"] } else { [" "; 2] };
+                pen.text(first - 1, y, left, plain);
+                pen.text(first + wide, y, right, plain);
             }
             pen.cut(first, row, wide, &node.name, Cut::End, style);
         }
@@ -152,6 +202,25 @@ mod tests {
     use super::*;
     use crate::glyphs::GlyphSet;
     use crate::text_of;
+
+    #[test]
+    fn without_colours_links_have_letters_and_the_selected_link_has_brackets() {
+        let node =
+            |name: &'static str, x, y| GraphNode { name: name.into(), place: [x, y], ..GraphNode::default() };
+        let nodes = [node("a", 0.0, 0.0), node("b", 1.0, 0.0), node("c", 0.0, 1.0)];
+        let edge = |from, to, letter| GraphEdge { ends: [from, to], letter, ..GraphEdge::default() };
+        let edges = [edge(0, 1, '#'), edge(0, 2, '=')];
+        let area = Rect::new(0, 0, 24, 5);
+        let mut buf = Buffer::empty(area);
+        let theme = Theme::mono(GlyphSet::Braille);
+        (&NetworkGraph::new(&theme, &nodes, &edges).selected(Some([1, 0]))).render(area, &mut buf);
+        let text = text_of(&buf);
+        let rows: Vec<&str> = text.lines().collect();
+        assert!(rows[0].starts_with("[a]") && rows[0].ends_with("[b]") && rows[0].contains('#'), "{text}");
+        assert!(rows[2].contains('=') && !text.contains("[c]"), "{text}");
+        let is_marked = |x, y| buf[(x, y)].style() == buf[(6, 0)].style();
+        assert!(is_marked(15, 0) && !is_marked(1, 1), "the selected link stands out");
+    }
 
     #[test]
     fn links_run_from_node_to_node_and_names_stay_whole() {

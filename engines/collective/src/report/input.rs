@@ -145,8 +145,7 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
             .edits(edits(scenario, drawn))
             .on_screens("rates", "", links(scenario, plan, drawn))
             .legend(
-                "GB/s; a colour or letter for each rate, the fastest first; bold: link across the binding cut; \
-                 x: failed link",
+                "a colour or letter for each rate; bold white or @: link across the binding cut; x: failed link",
             ),
         None => Section::empty("Network"),
     };

@@ -3,8 +3,9 @@
 
 use super::tone;
 use crate::view::present::PaneInput;
-use lightbay_core::report::{Matrix, Tone as Meaning};
-use lightbay_widgets::{GraphEdge, GraphNode, NetworkGraph, Tone};
+use crate::view::present::rows::{from, line};
+use lightbay_core::report::{Matrix, Tone as Meaning, text};
+use lightbay_widgets::{GraphEdge, GraphNode, NetworkGraph, Piece, Theme, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -17,7 +18,15 @@ const LETTERS: &[u8] = b"#=-.:+";
 pub struct GraphView {
     nodes: Vec<GraphNode>,
     edges: Vec<GraphEdge>,
+    /// The values of links, the largest first, each with the tone and letter of its links.
+    key: Vec<(Tone, char, String)>,
 }
+
+/// Minimum number of rows at which the values of the links are explained below the network.
+const KEY: u16 = 8;
+
+/// Maximum number of values that are explained.
+const MOST_VALUES: usize = 6;
 
 impl GraphView {
     /// Prepares a matrix whose rows have positions; `None` for other matrices.
@@ -38,6 +47,10 @@ impl GraphView {
         let mut rates: Vec<f64> = matrix.cells.iter().filter_map(|cell| cell.value.as_f64()).collect();
         rates.sort_by(|a, b| b.total_cmp(a));
         rates.dedup();
+        let letter = |rank: usize| char::from(LETTERS[rank.min(LETTERS.len() - 1)]);
+        let value = |rate: f64| format!("{} {}", text::number(rate, matrix.unit), matrix.unit.symbol);
+        let named = |(rank, rate): (usize, &f64)| (Tone::Series(rank as u8), letter(rank), value(*rate));
+        let key = rates.iter().enumerate().take(MOST_VALUES).map(named).collect();
         let mut edges: Vec<(u8, GraphEdge)> = Vec::new();
         for from in 0..count {
             for to in from + 1..count {
@@ -54,7 +67,7 @@ impl GraphView {
                     letter: match shown.tone {
                         Meaning::Bad => 'x',
                         Meaning::Answer => '@',
-                        _ => char::from(LETTERS[rank.min(LETTERS.len() - 1)]),
+                        _ => letter(rank),
                     },
                     dotted: shown.tone == Meaning::Bad,
                 };
@@ -63,15 +76,35 @@ impl GraphView {
         }
         // Binding and failed links are drawn on top.
         edges.sort_by_key(|(weight, _)| *weight);
-        Some(Self { nodes, edges: edges.into_iter().map(|(_, edge)| edge).collect() })
+        Some(Self { nodes, edges: edges.into_iter().map(|(_, edge)| edge).collect(), key })
     }
 
     /// Draws the network and highlights the link of a selected cell.
     pub fn draw(&self, input: &PaneInput<'_>, selected: Option<usize>, area: Rect, buf: &mut Buffer) {
+        let theme = &input.app.look.theme;
+        let key = if area.height >= KEY { self.key(theme) } else { Vec::new() };
+        let height = area.height - u16::from(!key.is_empty());
+        line(theme, &key, from(area, height), buf);
+        let area = Rect { height, ..area };
         let count = self.nodes.len().max(1);
         let ends = selected.map(|at| [at / count, at % count]);
-        (&NetworkGraph::new(&input.app.look.theme, &self.nodes, &self.edges).selected(ends))
-            .render(area, buf);
+        (&NetworkGraph::new(theme, &self.nodes, &self.edges).selected(ends)).render(area, buf);
+    }
+}
+
+impl GraphView {
+    /// Returns the values of the links with their colours, or with their letters if there are no colours.
+    fn key(&self, theme: &Theme) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (tone, letter, value) in &self.key {
+            let sample = match theme.shades() && !theme.is_ascii() {
+                true => theme.glyphs.used.repeat(2),
+                false => letter.to_string(),
+            };
+            pieces.push(Piece::new(sample, *tone).bold());
+            pieces.push(Piece::muted(format!(" {}   ", value.trim_end())));
+        }
+        pieces
     }
 }
 
