@@ -5,7 +5,7 @@
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::Style;
+use ratatui_core::style::{Modifier, Style};
 use ratatui_core::widgets::StatefulWidget;
 
 use crate::axis::{Range, Scale};
@@ -81,6 +81,7 @@ pub struct SpanLanes<'a> {
     window: (f64, f64),
     unit: &'a str,
     words: &'a str,
+    tall: u16,
 }
 
 /// Minimum number of columns of the intervals. If room is short, first the words after the lanes are omitted, then the
@@ -88,13 +89,27 @@ pub struct SpanLanes<'a> {
 const LEAST: i32 = 24;
 /// Minimum number of letters of a shortened name.
 const NAME: i32 = 6;
+/// Minimum number of columns of a bar that shows its letter.
+const LETTERED: i32 = 4;
 /// Minimum number of columns between ticks of the axis.
 const TICK: i32 = 12;
 
 impl<'a> SpanLanes<'a> {
     /// Creates a chart of these lanes that shows the part `window` of the axis, whose numbers have the unit `unit`.
     pub const fn new(theme: &'a Theme, lanes: &'a [SpanLane], window: (f64, f64), unit: &'a str) -> Self {
-        Self { theme, lanes, window, unit, words: "" }
+        Self { theme, lanes, window, unit, words: "", tall: 1 }
+    }
+
+    /// Sets the number of rows of each lane; of two or more rows, the last one separates the lane from the next.
+    #[must_use]
+    pub const fn tall(mut self, rows: u16) -> Self {
+        self.tall = if rows == 0 { 1 } else { rows };
+        self
+    }
+
+    /// Returns the number of rows of the bars of a lane.
+    const fn bar_rows(&self) -> i32 {
+        if self.tall > 1 { self.tall as i32 - 1 } else { 1 }
     }
 
     /// Sets the heading of the words after the lanes.
@@ -128,19 +143,22 @@ impl<'a> SpanLanes<'a> {
         if selected { self.theme.style(Tone::Answer) } else { self.theme.style(bar.tone) }
     }
 
-    /// Returns the character of a bar that covers a fraction of a cell.
-    fn glyph<'t>(&self, bar: &SpanBar, share: f64, letter: &'t mut [u8; 4]) -> &'t str
+    /// Returns the character of a bar that covers a fraction of a column, in row `row` of the bar from below; `None` if the
+    /// bar does not reach this row.
+    fn glyph<'t>(&self, bar: &SpanBar, share: f64, row: i32, letter: &'t mut [u8; 4]) -> Option<&'t str>
     where
         'a: 't,
     {
         let glyphs = self.theme.glyphs;
-        if bar.thin {
-            glyphs.limit
+        let eighths = ((share * f64::from(8 * self.bar_rows())).round() as i32).max(1) - 8 * row;
+        if eighths <= 0 || bar.thin && row > 0 {
+            None
+        } else if bar.thin {
+            Some(glyphs.limit)
         } else if self.theme.shades() && !self.theme.is_ascii() {
-            let eighth = ((share * 8.0).round() as usize).clamp(1, 8);
-            glyphs.eighths[eighth - 1]
+            Some(glyphs.eighths[eighths.min(8) as usize - 1])
         } else {
-            bar.letter.encode_utf8(letter)
+            Some(bar.letter.encode_utf8(letter))
         }
     }
 
@@ -164,6 +182,21 @@ impl<'a> SpanLanes<'a> {
         }
     }
 
+    /// Writes the letter of a numbered bar into its middle cell, so that bars of one colour are distinguishable.
+    fn write_letter(
+        &self,
+        pen: &mut Pen<'_>,
+        bar: &SpanBar,
+        (begin, end, y): (i32, i32, i32),
+        selected: bool,
+    ) {
+        let has_room = end - begin >= LETTERED && bar.letter.is_ascii_alphanumeric();
+        if has_room && self.theme.shades() && !self.theme.is_ascii() {
+            let style = self.style(bar, selected).add_modifier(Modifier::REVERSED);
+            pen.glyph((begin + end) / 2, y, bar.letter.encode_utf8(&mut [0; 4]), style);
+        }
+    }
+
     fn lane(
         &self,
         pen: &mut Pen<'_>,
@@ -175,12 +208,15 @@ impl<'a> SpanLanes<'a> {
         let (from, to) = self.window;
         let step = (to - from) / f64::from(plot.max(1));
         let rule = self.theme.style(Tone::Faint);
-        pen.line(left, y, plot, pen.glyphs().inactive, rule);
+        let rows = self.bar_rows();
+        let lowest = y + rows - 1;
+        pen.line(left, lowest, plot, pen.glyphs().inactive, rule);
         // The interval drawn last, and its first column.
-        let mut run: Option<(u32, i32)> = None;
-        let mut end = |run: &mut Option<(u32, i32)>, x: i32, pen: &Pen<'_>| {
-            if let Some((id, begin)) = run.take() {
-                state.hits.push(pen.rect(begin, y, x - begin, 1), id, number as u32);
+        let mut run: Option<(&SpanBar, i32)> = None;
+        let mut end = |run: &mut Option<(&SpanBar, i32)>, x: i32, pen: &mut Pen<'_>| {
+            if let Some((bar, begin)) = run.take() {
+                state.hits.push(pen.rect(begin, y, x - begin, rows), bar.id, number as u32);
+                self.write_letter(pen, bar, (begin, x, lowest), Some(bar.id) == state.selected);
             }
         };
         let mut first = lane.bars.partition_point(|bar| bar.to <= from);
@@ -202,18 +238,20 @@ impl<'a> SpanLanes<'a> {
                 }
             }
             let x = left + column;
-            if run.map(|run| run.0) != shown.map(|bar| bar.id) {
+            if run.map(|run| run.0.id) != shown.map(|bar| bar.id) {
                 end(&mut run, x, pen);
-                run = shown.map(|bar| (bar.id, x));
+                run = shown.map(|bar| (bar, x));
             }
             if let Some(bar) = shown {
                 let selected = Some(bar.id) == state.selected;
                 let share = if selected { 1.0 } else { covered / step };
-                let glyph = &mut [0; 4];
-                let glyph = self.glyph(bar, share, glyph);
                 let style = self.style(bar, selected);
                 let style = if selected && !self.theme.shades() { self.theme.cursor() } else { style };
-                pen.glyph(x, y, glyph, style);
+                for row in 0..rows {
+                    if let Some(glyph) = self.glyph(bar, share, row, &mut [0; 4]) {
+                        pen.glyph(x, lowest - row, glyph, style);
+                    }
+                }
             }
         }
         end(&mut run, left + plot, pen);
@@ -247,25 +285,28 @@ impl StatefulWidget for &SpanLanes<'_> {
         }
         let of = |bar: &SpanBar| Some(bar.id) == state.selected;
         let at = self.lanes.iter().position(|lane| lane.bars.iter().any(of));
-        let height = (pen.height() - top).max(0) as usize;
+        let tall = i32::from(self.tall);
+        let height = ((pen.height() - top).max(0) / tall) as usize;
         state.offset = scroll::follow(state.offset, at, height, self.lanes.len());
         let end = self.lanes.len().min(state.offset + height);
         state.rows_shown = end - state.offset;
-        for (y, number) in (top..).zip(state.offset..end) {
+        for (row, number) in (0..).zip(state.offset..end) {
+            let y = top + row * tall;
             let lane = &self.lanes[number];
             let chosen = at == Some(number);
             let tone = if chosen { Tone::Answer } else { lane.tone };
+            let lowest = y + self.bar_rows() - 1;
             if chosen {
-                pen.glyph(0, y, ">", self.theme.style(Tone::Answer));
+                pen.glyph(0, lowest, ">", self.theme.style(Tone::Answer));
             }
-            pen.cut(1, y, names, &lane.name, Cut::Middle, self.theme.style(tone));
+            pen.cut(1, lowest, names, &lane.name, Cut::Middle, self.theme.style(tone));
             if words > 0 {
                 let right = pen.width();
-                pen.right(right, y, &lane.words, self.theme.style(tone));
+                pen.right(right, lowest, &lane.words, self.theme.style(tone));
             }
             self.lane(&mut pen, (left, plot, y), (number, lane), state);
         }
-        self.cursor(&mut pen, (left, plot), (top, end - state.offset), state, at);
+        self.cursor(&mut pen, (left, plot), (top, (end - state.offset) * tall as usize), state, at);
     }
 }
 
@@ -322,7 +363,24 @@ mod tests {
             ..SpanLane::default()
         }];
         let drawn = drawn(&Theme::default(), &lanes, 26, &mut SpanLanesState::default());
-        assert_eq!(drawn.lines().nth(1), Some(" link ██████████··▁··▄····"));
+        assert_eq!(drawn.lines().nth(1), Some(" link █████a████··▁··▄····"));
+    }
+
+    #[test]
+    fn tall_lanes_have_tall_bars_and_a_gap() {
+        let lanes = [SpanLane {
+            name: "link".into(),
+            bars: vec![bar(0, 0.0, 50.0), bar(1, 75.0, 77.5)],
+            ..SpanLane::default()
+        }];
+        let area = Rect::new(0, 0, 26, 4);
+        let (mut buf, theme) = (Buffer::empty(area), Theme::default());
+        let mut state = SpanLanesState::default();
+        (&SpanLanes::new(&theme, &lanes, (0.0, 100.0), "us").tall(3)).render(area, &mut buf, &mut state);
+        let drawn = text_of(&buf);
+        let rows: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+        assert_eq!(rows[1..3], ["      ██████████", " link █████a████·····█····"], "{drawn}");
+        assert_eq!(state.hits.at(7, 1).map(|hit| hit.id), Some(0));
     }
 
     #[test]

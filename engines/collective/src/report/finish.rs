@@ -12,19 +12,20 @@ use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, U
 use std::collections::BTreeMap;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
-const LOWER_BOUND: Unit = MICROSECONDS.bounding(Sense::Min);
+const TIME: Unit = MICROSECONDS.with_decimals(3);
+const LOWER_BOUND: Unit = TIME.bounding(Sense::Min);
 
 /// Returns the section on finish, bandwidth and replay.
 pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     let mut facts = Facts::new();
-    facts.number("finish_us", "finish", MICROSECONDS, Cell::new(claims.finish_us).tone(Tone::Answer));
+    facts.number("finish_us", "finish", TIME, Cell::new(claims.finish_us).tone(Tone::Answer));
     facts.add("finish_epochs", "epochs", claims.finish_epochs);
     facts.number("epoch_us", "length of an epoch", MICROSECONDS, time.epoch_us);
     let rate = Unit::new("GB/s", 1.0, None);
     facts.number("algbw_gbyte_per_s", "algorithm bandwidth", rate, claims.algbw_gbyte_per_s);
     if let Some(replay_us) = claims.replay_us {
-        facts.number("replay_us", "replay", MICROSECONDS, replay_us);
+        facts.number("replay_us", "replay", TIME, replay_us);
         let with_all = "with every latency, including latencies that the epochs omit";
         let later = if replay_us > claims.finish_us { with_all } else { "without epochs" };
         facts.sentence(format!(
@@ -75,7 +76,7 @@ fn in_groups(time_us: f64) -> String {
 /// Returns the completion times and their lower bounds on one scale.
 fn times(subject: ExplainedPlan<'_>) -> Table {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
-    let columns = vec![Column::words("time", "time"), Column::numbers("time_us", "", MICROSECONDS)];
+    let columns = vec![Column::words("time", "time"), Column::numbers("time_us", "", TIME)];
     let mut table = Table::new(["time", "times"], columns).bar(1);
     let mut row = |name: &str, time_us: f64, tone: Tone| {
         table.row(vec![Cell::new(name).tone(tone), Cell::new(time_us).tone(tone)]);
@@ -153,7 +154,7 @@ fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
     let columns = vec![
         Column::words("under", "under"),
         Column::numbers("floor_us", "at least", LOWER_BOUND),
-        Column::numbers("reached_us", "reached", MICROSECONDS),
+        Column::numbers("reached_us", "reached", TIME),
         Column::words("because", "because"),
     ];
     let mut table = Table::new(["floor", "floors"], columns);
@@ -266,7 +267,7 @@ fn tenants(subject: ExplainedPlan<'_>) -> Option<Table> {
     let columns = vec![
         Column::words("tenant", "tenant"),
         Column::counts("finish_epochs", "epochs"),
-        Column::numbers("finish_us", "finish", MICROSECONDS),
+        Column::numbers("finish_us", "finish", TIME),
     ];
     let mut table = Table::new(["tenant", "tenants"], columns);
     for (tenant, wish) in (0u32..).zip(&demand.tenants) {
@@ -275,6 +276,33 @@ fn tenants(subject: ExplainedPlan<'_>) -> Option<Table> {
         table.row(vec![Cell::new(wish.name.clone()), Cell::new(end), Cell::new(finish_us)]);
     }
     Some(table)
+}
+
+/// Returns the table of the links across the cut that proves the bound, with the data of each; `None` without such a cut.
+fn cut(subject: ExplainedPlan<'_>) -> Option<Table> {
+    let columns = vec![
+        Column::words("link", "link"),
+        Column::numbers("rate", "rate", Unit::new("GB/s", 1.0, None)),
+        Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))),
+        Column::numbers("busy_us", "busy", TIME),
+        Column::numbers("busy_share", "of the time", Unit::PERCENT),
+    ];
+    let mut table = Table::new(["link", "links"], columns).bar(4);
+    let finish_us = subject.result.claims.finish_us;
+    let rates = super::occupancy::rates(subject);
+    for (ends, busy_us, _) in super::occupancy::loads(subject) {
+        let Some(rate) = rates.get(&ends).filter(|_| super::occupancy::binds(subject, ends)) else {
+            continue;
+        };
+        table.row(vec![
+            Cell::new(subject.link(ends.0, ends.1)),
+            Cell::new(rate / 1000.0),
+            Cell::new(busy_us * rate),
+            Cell::new(busy_us),
+            Cell::new(if finish_us > 0.0 { busy_us / finish_us } else { 0.0 }),
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Returns the section on the bounds of each part of the collective.
@@ -310,6 +338,9 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
         section = section.block("bounds", "In these epochs", table).remark(format!(
             "The bounds in these epochs cover {covered}; schedules with another chunk size or epoch length may end earlier."
         ));
+    }
+    if let Some(cut) = cut(subject) {
+        section = section.on_screens("cut", "Links across the cut, which prove the bound", cut);
     }
     if let Some(floors) = floors {
         section = section

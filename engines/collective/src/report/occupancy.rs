@@ -23,7 +23,7 @@ const MOST_ITEMS: u32 = 1 << 20;
 
 /// Returns, for each link that carries data, both ends, the transmission time in µs and the number of transmissions;
 /// the link with the largest time comes first.
-fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
+pub(super) fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
     let mut loads: BTreeMap<(u32, u32), (f64, usize)> = BTreeMap::new();
     for send in &subject.result.sends {
         let load = loads.entry((send.from, send.to)).or_default();
@@ -145,7 +145,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         1 => Phrase::new().answer("1").muted(" link across the binding cut"),
         _ => Phrase::new().answer(bound.to_string()).muted(" links across the binding cut"),
     };
-    let legend = "a colour or letter for each chunk; links by load, ▌ links across the binding cut; [ ] step \
+    let legend = "a letter, and a colour that may repeat, for each chunk; links by load, ▌ links across the binding cut; [ ] step \
          through the transmissions, + - zoom";
     let mut section = Section::empty("Occupancy")
         .block("grid", "", matrix)

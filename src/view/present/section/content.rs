@@ -51,12 +51,15 @@ impl Picture {
         }
     }
 
-    /// Returns the number of rows that the picture can use in a large pane.
-    fn most_rows(&self, theme: &Theme) -> u16 {
-        match self {
-            Self::Matrix(matrix) => matrix.most_rows(theme),
-            Self::Spans(_) | Self::Curves(_) => self.rows(),
-        }
+    /// Returns the number of rows that the picture can use of `room` rows, without a gap below its last row.
+    fn rows_in(&self, theme: &Theme, room: u16) -> u16 {
+        let (most, count) = match self {
+            Self::Matrix(matrix) => (matrix.most_rows(theme), matrix.count()),
+            Self::Spans(spans) => (spans.most_rows(), spans.rows() - 1),
+            Self::Curves(_) => (self.rows(), 1),
+        };
+        let more = room.min(most).saturating_sub(self.rows()) / count.max(1) * count.max(1);
+        (self.rows() + more).min(room)
     }
 }
 
@@ -199,7 +202,9 @@ impl SectionContent {
             return ContentSplit { picture, list };
         }
         let fits = wanted.saturating_add(gap).saturating_add(rows) <= inner.height;
-        if !fits && inner.height < PICTURE + 4 {
+        // A matrix below a list is drawn only if both fit.
+        let is_below = self.matrix().is_some() && !self.picture_is_first;
+        if !fits && (is_below || inner.height < PICTURE + 4) {
             // Curves need more rows than a table to say something.
             let is_useful = !matches!(picture, Picture::Curves(_)) || inner.height >= CURVES;
             return if self.picture_is_first && is_useful {
@@ -214,7 +219,7 @@ impl SectionContent {
         let height = if is_whole { wanted } else { wanted.min(most).max(PICTURE.min(wanted)) };
         // The picture gets the rows that the lists do not use.
         let spare = inner.height.saturating_sub(rows + gap);
-        let height = height.max(picture.most_rows(theme).min(spare));
+        let height = height.max(picture.rows_in(theme, spare));
         if self.picture_is_first {
             ContentSplit { picture: Rect { height, ..inner }, list: from(inner, height + gap) }
         } else {

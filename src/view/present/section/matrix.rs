@@ -149,6 +149,11 @@ impl MatrixView {
         self.rows.len() as u16 + 1 + u16::from(!self.groups.is_empty())
     }
 
+    /// Returns the number of rows of cells; 1 for a network, whose rows cannot be counted.
+    pub const fn count(&self) -> u16 {
+        if self.graph.is_some() { 1 } else { self.rows.len() as u16 }
+    }
+
     /// Returns the maximum number of rows that the matrix can use in a large pane, including headings.
     pub fn most_rows(&self, theme: &Theme) -> u16 {
         let tall = match (&self.signs, &self.graph) {

@@ -12,6 +12,9 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::collections::BTreeSet;
 
+/// Maximum number of rows of a lane.
+const TALL: u16 = 3;
+
 /// Characters of numbered intervals if colours are missing.
 const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
@@ -47,6 +50,11 @@ impl SpansView {
     /// Returns the number of rows, including the axis.
     pub fn rows(&self) -> u16 {
         self.lanes.len().min(usize::from(u16::MAX) - 1) as u16 + 1
+    }
+
+    /// Returns the number of rows that the intervals can use in a large pane, including the axis.
+    pub fn most_rows(&self) -> u16 {
+        (self.rows() - 1).saturating_mul(TALL) + 1
     }
 
     /// Returns the number of rows of the fewest lanes that show all intervals, including the axis.
@@ -92,7 +100,8 @@ impl SpansView {
         let shown = if is_short { &self.short } else { &self.lanes };
         self.shown = shown.len();
         let lanes = SpanLanes::new(&input.app.look.theme, shown, (at(first), at(last)), self.unit.symbol);
-        let lanes = lanes.words(self.words);
+        let tall = area.height.saturating_sub(1) / (shown.len() as u16).max(1);
+        let lanes = lanes.words(self.words).tall(tall.clamp(1, TALL));
         out.axes.extend(lanes.axis_place(area).map(|place| (input.pane, place)));
         (&lanes).render(area, buf, &mut self.state);
         report_hits(input, &self.state.hits, |id, _| id, out);
