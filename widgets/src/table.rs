@@ -252,7 +252,7 @@ impl<'a> Table<'a> {
             sum
         };
         let usual = |column: &Column| i32::from(column.width);
-        let room = width - self.prefix();
+        let mut room = width - self.prefix();
         let mut lacks = false;
         loop {
             // Removes the least important column; among equals the rightmost one.
@@ -265,6 +265,8 @@ impl<'a> Table<'a> {
             } else if worst == 0 || total(&shown, Column::least) <= room {
                 break;
             } else {
+                // The mark of omitted columns has a place of its own.
+                room = width - self.prefix() - 1 - i32::from(text::width_of_ellipsis(self.theme.glyphs));
                 lacks = true;
             }
             shown[worst] = false;
