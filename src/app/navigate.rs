@@ -40,8 +40,12 @@ fn beside(items: &[Item], here: usize, right: bool) -> Item {
 }
 
 /// Returns the item `steps` rows away (rows without items do not count), as near as possible to the same place in its
-/// row.
+/// row. If all items are in one row, such as the points of a curve, returns the item `steps` places away.
 fn rows_away(items: &[Item], here: usize, steps: i64) -> Item {
+    if items.iter().all(|item| item.row == items[here].row) {
+        let to = (here as i64 + steps).clamp(0, items.len() as i64 - 1);
+        return items[to as usize];
+    }
     let mut rows: Vec<u32> = items.iter().map(|item| item.row).collect();
     rows.dedup();
     let from = rows.iter().position(|row| *row == items[here].row).unwrap_or(0) as i64;
@@ -88,5 +92,9 @@ mod tests {
             assert_eq!(moved(&lanes(), at, go, 3), Some(expected), "{at:?} {go:?}");
         }
         assert_eq!(moved(&[], None, Motion::Down, 3), None);
+        let curve = &lanes()[..3];
+        for (at, go, expected) in [(10, Motion::Down, 11), (12, Motion::Up, 11), (12, Motion::Down, 12)] {
+            assert_eq!(moved(curve, Some(at), go, 3), Some(expected), "{at} {go:?}");
+        }
     }
 }

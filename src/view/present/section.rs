@@ -302,6 +302,11 @@ impl SectionView {
                 ends(theme, &sentence, if fits { &in_sight } else { &[] }, under, buf);
             }
         }
+        // Without a row for the sentence, the title names the visible rows.
+        if let Some(words) = self.content.in_sight().filter(|_| sentence_row == 0) {
+            let context = vec![Piece::muted(words)];
+            frame(input, &Title { context, ..title }, Shown::Ready, area, buf);
+        }
         rows::wrapped(theme, &legend, Rect { y: under.y + sentence_row, height: legend_row, ..under }, buf);
         drawn.sentence = plain(&sentence);
         if input.focused {
@@ -332,7 +337,8 @@ impl SectionView {
         // A picture of the item gets its rows first, below its heading; the list keeps the rest, which may be none.
         let least = self.detail.least_pictured().saturating_add(1);
         let height = match self.detail.pictured().saturating_add(1) {
-            1 => (inner.height / 2).max(5),
+            // A short list of details takes only its rows.
+            1 => (inner.height / 2).max(inner.height.saturating_sub(self.detail.rows() + 2)).max(5),
             rows if rows + 2 < inner.height => inner.height - rows - 1,
             rows if rows <= inner.height && least == rows => 0,
             _ if least + 2 < inner.height => inner.height - least - 1,

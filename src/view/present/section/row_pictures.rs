@@ -254,6 +254,12 @@ impl PictureScale {
                         legend.push(Piece::answer(theme.glyphs.vertical_dotted));
                         legend.push(Piece::muted(format!(" {name}")));
                     }
+                    if pieces_width(&legend, theme.glyphs) > area.width {
+                        // Without room for gaps of two columns, one column separates the names.
+                        for piece in &mut legend {
+                            piece.text = piece.text.replace("  ", " ").into();
+                        }
+                    }
                     line(theme, &legend, row(area, 0), buf);
                 }
             }

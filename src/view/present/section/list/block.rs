@@ -16,7 +16,7 @@ use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
 /// Width in columns above which words are cut if the row is too long.
-const WORDS: u16 = 44;
+const WORDS: u16 = 48;
 
 /// Minimum number of columns of the sentence next to a fact: a longer sentence is cut to fit the row, and omitted if
 /// this many columns do not fit.
