@@ -1,11 +1,15 @@
 //! Chunks and deliveries over time, and every send.
 
+use super::occupancy::unit_of;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::check::send_times;
 use crate::plan::PieceSend;
 use crate::scenario::CollectiveSort;
-use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unit};
-use std::collections::BTreeMap;
+use lightbay_core::report::{About, Cell, Column, Curve, Curves, Matrix, Point, Section, Table, Tone, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of chunks, and of destinations, in the matrix of arrivals.
+const MOST_ARRIVALS: usize = 64;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
@@ -42,9 +46,58 @@ fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
 
 /// Returns the section with the first and last delivery of every chunk; chunks that end last come first.
 pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
-    let decides = "latest-ending chunks first; the bar is the epoch of the last delivery; slack is the \
-         time from that delivery to the finish";
-    Section::new("Chunks", chunk_table(subject)).legend(decides)
+    let section = Section::new("Chunks", chunk_table(subject));
+    let order = "latest-ending chunks first; slack: time from the last delivery to the finish";
+    match arrival_matrix(subject) {
+        Some(matrix) => {
+            let legend = format!("{order}; squares: {} until a GPU has the whole chunk", matrix.unit.symbol);
+            section.legend(legend).on_screens("arrivals", "", matrix)
+        }
+        None => section.legend(order),
+    }
+}
+
+/// Returns the time at which each destination has the whole chunk, by chunk and destination; `None` if there are too
+/// many of them.
+fn arrival_matrix(subject: ExplainedPlan<'_>) -> Option<Matrix> {
+    let list = subject.scenario.demand.expand(&subject.scenario.topology);
+    let mut last: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for (piece, node, epoch) in delivered(subject) {
+        let known = last.entry((subject.result.pieces[piece as usize].chunk, node)).or_default();
+        *known = epoch.max(*known);
+    }
+    let chunks: BTreeSet<u32> = last.keys().map(|(chunk, _)| *chunk).collect();
+    let dests: BTreeSet<u32> = last.keys().map(|(_, node)| *node).collect();
+    if chunks.is_empty() || chunks.len() > MOST_ARRIVALS || dests.len() > MOST_ARRIVALS {
+        return None;
+    }
+    let finish = subject.result.claims.finish_epochs;
+    let epoch_us = subject.result.time.epoch_us;
+    let finish_us = f64::from(finish) * epoch_us;
+    let unit = unit_of(finish_us);
+    // A decimal only for times below 100, so that columns stay narrow.
+    let decimals = if finish_us * 1e-6 * unit.scale < 100.0 { 1 } else { 0 };
+    let cell = |at: (u32, u32)| match last.get(&at) {
+        Some(epoch) => {
+            let tone = if *epoch == finish { Tone::Answer } else { Tone::Text };
+            Cell::new(f64::from(*epoch) * epoch_us / 1e6).tone(tone)
+        }
+        None => Cell::new("·").tone(Tone::Muted),
+    };
+    let cells: Vec<Cell> =
+        chunks.iter().flat_map(|chunk| dests.iter().map(move |node| (*chunk, *node))).map(cell).collect();
+    let name = |chunk: &u32| format!("{chunk} of {}", subject.node(list.source(*chunk as usize)));
+    Some(Matrix {
+        name: "arrival_s",
+        unit: unit.with_decimals(decimals),
+        rows: chunks.iter().map(name).collect(),
+        columns: dests.iter().map(|node| subject.node(*node)).collect(),
+        // The items of the section are chunks, so cells cannot be selected.
+        about: vec![About::default(); cells.len()],
+        cells,
+        shaded: true,
+        ..Matrix::default()
+    })
 }
 
 /// Returns the table of chunks.
@@ -61,10 +114,10 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
         Column::counts("chunk", "chunk"),
         Column::words("source", "of"),
         Column::counts("deliveries", "deliveries"),
-        Column::counts("first_epoch", "first epoch"),
+        Column::counts("first_epoch", "first epoch").priority(3),
         Column::counts("last_epoch", "last epoch"),
         Column::numbers("finish_us", "finish", MICROSECONDS),
-        Column::counts("slack_epochs", "slack epochs"),
+        Column::counts("slack_epochs", "slack epochs").priority(3),
     ];
     let finish = subject.result.claims.finish_epochs;
     let mut rows: Vec<(u32, (u32, u32, usize))> = spans.into_iter().collect();
@@ -140,19 +193,24 @@ pub(super) fn sends(subject: ExplainedPlan<'_>) -> Section {
         Column::words("from", "from"),
         Column::words("to", "to"),
         Column::counts("chunk", "chunk"),
+        Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))),
         Column::counts("arrival_epoch", "usable in epoch"),
+        Column::numbers("arrival_us", "usable", MICROSECONDS).priority(1),
     ];
     let epoch_us = subject.result.time.epoch_us;
-    let mut table = Table::new(["send", "sends"], columns).overview(OVERVIEW);
+    let mut table = Table::new(["send", "sends"], columns).overview(OVERVIEW).bar(7);
     for (send, arrival) in arrivals(subject) {
+        let piece = &subject.result.pieces[send.piece as usize];
         // Rows are separate items, because several transmissions carry one chunk.
         table.row(vec![
             Cell::new(send.epoch),
             Cell::new(f64::from(send.epoch) * epoch_us),
             Cell::new(subject.node(send.from)),
             Cell::new(subject.node(send.to)),
-            Cell::new(subject.result.pieces[send.piece as usize].chunk),
+            Cell::new(piece.chunk),
+            Cell::new(piece.size_bytes),
             Cell::new(arrival),
+            Cell::new(f64::from(arrival) * epoch_us),
         ]);
     }
     Section::new("Sends", table)

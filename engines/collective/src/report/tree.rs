@@ -65,8 +65,14 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
         table.row(cells);
     }
     let last = rows.iter().map(|(_, (_, arrival))| *arrival).max().unwrap_or(0);
+    let sends = match rows.len() {
+        many if many > MOST_ROWS => {
+            format!("first {} of {} sends", grouped(MOST_ROWS as u64), grouped(many as u64))
+        }
+        all => format!("{} sends", grouped(all as u64)),
+    };
     let section = Section::new(format!("paths of chunk {chunk}"), table)
-        .context(Phrase::new().muted(format!("{} sends", grouped(rows.len() as u64))))
+        .context(Phrase::new().muted(sends))
         .answer(Phrase::new().muted("until epoch ").answer(grouped(last.into())));
     if rows.len() > MOST_ROWS {
         return Ok(section.remark(format!("The first {MOST_ROWS} of {} sends.", grouped(rows.len() as u64))));
