@@ -3,37 +3,51 @@
 use crate::plan::{CostPlan, FabricKind};
 use crate::scenario::{MoeScenario, PriceList, PriceRow};
 
-/// Returns the cost of a NIC that is connected to three tiers of packet switches, $: six transceivers, three fibres and
+/// Parts of the cost of a network, in the order of [`server_parts`].
+pub const PARTS: [&str; 2] = ["NICs, transceivers and cables", "switch ports"];
+
+/// Cost of NICs with their transceivers and cables, and of switch ports, $.
+type PartsUsd = [f64; PARTS.len()];
+
+/// Returns the cost of a NIC that is connected to three tiers of packet switches: six transceivers, three fibres and
 /// five ports; with copper cables, one cable takes the place of the first fibre and of the two transceivers at its
 /// ends.
-fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
+fn packet_switched(row: &PriceRow, prices: &PriceList) -> PartsUsd {
     let ports = 5.0 * row.eps_port_usd;
-    if prices.copper_links {
-        row.nic_usd + 4.0 * row.transceiver_usd + 2.0 * prices.fibre_usd + ports + prices.copper_cable_usd
+    let cables = if prices.copper_links {
+        4.0 * row.transceiver_usd + 2.0 * prices.fibre_usd + prices.copper_cable_usd
     } else {
-        row.nic_usd + 6.0 * row.transceiver_usd + 3.0 * prices.fibre_usd + ports
-    }
+        6.0 * row.transceiver_usd + 3.0 * prices.fibre_usd
+    };
+    [row.nic_usd + cables, ports]
 }
 
-/// Returns the cost of a NIC that is connected to an optical port, $.
-fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> f64 {
-    row.nic_usd + row.transceiver_usd + prices.fibre_usd + port
+/// Returns the cost of a NIC that is connected to an optical port.
+const fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> PartsUsd {
+    [row.nic_usd + row.transceiver_usd + prices.fibre_usd, port]
 }
 
-/// Returns the cost of the parts of one server, $; `None` if the rate has no prices. `pooled` is a bound and not a
+/// Returns the cost of the parts of one server; `None` if the rate has no prices. `pooled` is a bound and not a
 /// network; its cost is the cost of the regional network.
-pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
+pub fn server_parts(scenario: &MoeScenario, fabric: FabricKind) -> Option<PartsUsd> {
     let (region, prices) = (&scenario.region, &scenario.prices);
     let row = prices.of_rate(region.link_gbps)?;
     let nics = f64::from(region.nics_per_server);
+    let packets = packet_switched(row, prices);
     Some(match fabric {
-        FabricKind::FatTree | FabricKind::Rail => nics * packet_switched(row, prices),
-        FabricKind::Topoopt => nics * optical(row, prices, 2.0 * row.patch_port_usd),
+        FabricKind::FatTree | FabricKind::Rail => packets.map(|part| nics * part),
+        FabricKind::Topoopt => optical(row, prices, 2.0 * row.patch_port_usd).map(|part| nics * part),
         FabricKind::Mfabric | FabricKind::Pooled => {
-            region.eps_nics.len() as f64 * packet_switched(row, prices)
-                + region.ocs_nics.len() as f64 * optical(row, prices, row.ocs_port_usd)
+            let circuits = optical(row, prices, row.ocs_port_usd);
+            let counts = [region.eps_nics.len() as f64, region.ocs_nics.len() as f64];
+            std::array::from_fn(|at| counts[0] * packets[at] + counts[1] * circuits[at])
         }
     })
+}
+
+/// Returns the cost of one server, $; `None` if the rate has no prices.
+pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
+    Some(server_parts(scenario, fabric)?.iter().sum())
 }
 
 /// Returns cost and performance per dollar of a network on which an iteration takes `iteration_ms`; `None` if the rate

@@ -79,6 +79,8 @@ struct LayerMatrices {
     pairs: Table,
     /// The pair of servers with the most bytes: `server 0 sends server 2 0.52 GB over 2 circuits`.
     most: Phrase,
+    /// The cell of this pair.
+    most_at: Option<u32>,
 }
 
 impl LayerMatrices {
@@ -137,20 +139,29 @@ impl LayerMatrices {
             ..Matrix::default()
         };
         let between = all_bytes().filter(|(at, _)| !inside(*at));
-        let most = between.max_by(|a, b| a.1.total_cmp(&b.1)).map_or_else(Phrase::new, |(at, bytes)| {
+        let most = between.max_by(|a, b| a.1.total_cmp(&b.1));
+        let most_at = most.map(|(at, _)| at as u32);
+        let most = most.map_or_else(Phrase::new, |(at, bytes)| {
             Phrase::new()
                 .answer(format!("{:.2} GB", bytes / 1e9))
                 .muted(format!(" from server {} to {} over ", at / n, at % n))
                 .answer(now[at].to_string())
                 .muted(format!(" {}", counted(now[at])))
         });
+        // Only lines can be selected in the picture.
+        let lines = about
+            .iter()
+            .zip(&now)
+            .map(|(about, count)| About { item: about.item.filter(|_| *count > 0), ..about.clone() });
+        let lines = lines.collect();
         Self {
             demand: matrix("bytes", Unit::GIGABYTES, bytes.collect(), false),
             circuits: matrix("circuits", Unit::COUNT, counts.collect(), true),
             changes: matrix("changes", Unit::COUNT.signed(), changes.collect(), true),
-            drawn: Matrix { places: circle(n), ..matrix("circuits", Unit::COUNT, drawn, true) },
+            drawn: Matrix { places: circle(n), about: lines, ..matrix("circuits", Unit::COUNT, drawn, true) },
             pairs: pairs(layer, &now, n),
             most,
+            most_at,
         }
     }
 }
@@ -163,6 +174,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         .legend("rows: senders, columns: receivers; GB, then number of circuits; brighter: more bytes")
         .context(format!("layer {}, whose all-to-all takes longest", layer.layer))
         .answer(of.most)
+        .usual(of.most_at)
         .block("demand", "Bytes of the dispatch, then circuits", of.demand)
         .block("circuits", "Circuits", of.circuits)
         .on_screens("changes", "", of.changes)

@@ -1,6 +1,7 @@
 //! Networks compared in time, cost and performance per dollar.
 
 use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, timeline};
+use crate::model::cost;
 use crate::plan::{FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
 use crate::schedule::assemble;
@@ -56,7 +57,7 @@ fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<Pri
 /// unknown.
 fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
     let pooled = networks.iter().find(|(_, result)| result.iteration.fabric == FabricKind::Pooled)?;
-    let (name, label) = ("pooled_ms".to_owned(), "pooled, a bound".to_owned());
+    let (name, label) = ("pooled_ms".to_owned(), "bound".to_owned());
     Some(Line { name, label, value: pooled.1.iteration.iteration_ms })
 }
 
@@ -97,8 +98,8 @@ pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
     let columns = vec![
         Column::words("fabric", "network"),
         Column::numbers("iteration_ms", "iteration", ITERATION.with_decimals(3)),
-        Column::numbers("cluster_usd", "cost", MILLIONS),
-        Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
+        Column::numbers("cluster_usd", "cost", MILLIONS).priority(3),
+        Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)).priority(3),
     ];
     let (networks, _) = networks(scenario, Some(plan));
     let mut table = Table::new(["network", "networks"], columns).parts(&PARTS).limit(bound(&networks));
@@ -128,17 +129,20 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         Column::numbers("stall_ms", "stalls", MS).priority(4),
         Column::numbers("data_parallel_ms", "gradients", MS).priority(6),
         Column::numbers("to_fat_tree", "to fat-tree", Unit::RATIO.with_decimals(3)).priority(3),
-        Column::numbers("cluster_usd", "cost", MILLIONS).priority(1),
+        Column::numbers("cluster_usd", "cost", MILLIONS),
         Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
     ];
+    // On screens, a table of its own shows cost and performance per dollar.
+    let timed = columns.len() - 2;
     let (networks, absent) = networks(scenario, plan);
     let mut table = Table::new(["network", "networks"], columns).parts(&PARTS).limit(bound(&networks));
     let worth = vec![
         Column::words("fabric", "network"),
-        Column::numbers("cluster_usd", "cost", MILLIONS),
         Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
     ];
-    let mut worth = Table::new(["network", "networks"], worth).bar(2);
+    let mut worth = Table::new(["network", "networks"], worth).bar(1);
+    let prices = vec![Column::words("fabric", "network"), Column::numbers("cluster_usd", "cost", MILLIONS)];
+    let mut prices = Table::new(["network", "networks"], prices).parts(&cost::PARTS);
     let least_ms = bound(&networks).map(|line| line.value);
     let excess = vec![
         Column::words("fabric", "network"),
@@ -162,8 +166,13 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         let priced = [money(result, cost.cluster_usd), money(result, cost.performance_per_dollar)];
         if time.fabric != FabricKind::Pooled {
             let mut cells = vec![Cell::new(*name).tone(tone)];
-            cells.extend(priced.clone());
+            cells.push(priced[1].clone());
             worth.row(cells).sentence = sentence(name, result);
+            let servers = f64::from(scenario.cluster.servers);
+            let parts = cost::server_parts(scenario, time.fabric);
+            let row = prices.row(vec![Cell::new(*name).tone(tone), priced[0].clone()]);
+            row.sentence = sentence(name, result);
+            row.parts = parts.map_or_else(Vec::new, |parts| parts.map(|part| servers * part).to_vec());
         }
         let mut cells = vec![
             Cell::new(*name).tone(tone),
@@ -177,6 +186,11 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         cells.extend(priced);
         table.push(row(network, cells));
     }
+    let mut times = table.clone();
+    times.columns.truncate(timed);
+    for row in &mut times.rows {
+        row.cells.truncate(timed);
+    }
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
     let best = networks.iter().find(|(_, result)| result.iteration.fabric != FabricKind::Pooled);
     let answer = best.map_or_else(Phrase::new, |(name, result)| {
@@ -189,7 +203,10 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         .subject(ANALYTIC_SHORT)
         .answer(answer)
         .block("networks", "An iteration", table)
+        .only_written()
+        .on_screens("times", "An iteration", times)
         .on_screens("above", "Time above the bound for all networks", excess)
+        .on_screens("prices", "Cost of the parts", prices)
         .on_screens("worth", "Iterations per dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)
         .remark("Times of a micro-batch; the columns iteration and gradients are times of an iteration.")

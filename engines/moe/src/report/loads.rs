@@ -10,8 +10,8 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
-/// Number of iterations that are shown.
-const SHOWN: usize = 20;
+/// Number of iterations that are shown, at most as many as fit next to the means in a pane of the grid.
+const SHOWN: usize = 15;
 /// Number of iterations over which accuracies are averaged.
 const JUDGED: usize = 20;
 /// Number of busiest experts that are marked.
@@ -146,11 +146,11 @@ pub(super) fn loads(
     let legend = format!(
         "% of the tokens by iteration, hottest expert first; bold: the {MARKED} busiest, * predicted wrongly; right: mean, ranks"
     );
-    let answer = of_layers.get(layer).map_or_else(Phrase::new, |means| hottest_words(Phrase::new(), means));
+    let start = Phrase::new().muted(format!("layer {layer} is the most uneven: "));
+    let answer = of_layers.get(layer).map_or_else(Phrase::new, |means| hottest_words(start, means));
     let table = hottest(&history, first, scenario, plan);
     let [actual, predicted, error] = shown;
     Ok(Section::empty("Expert loads")
-        .context(format!("layer {layer} of {} is the most uneven", history.layers))
         .answer(answer)
         .remark(format!(
             "Layer {layer}, predicted from {}. The {MARKED} busiest experts of every iteration are marked; * marks a \
@@ -187,11 +187,9 @@ pub(super) fn of_layer(
         let why = format!("layer {layer} does not exist");
         return Err(Unavailable::absent(why, "name a layer of the stage"));
     }
-    let first = history.iterations.saturating_sub(SHOWN);
     let [actual, predicted, error] = layer_blocks(scenario, plan, settings, &history, layer, deadline)?;
     Ok(Section::empty(format!("layer {layer} of {}", history.layers))
         .context(format!("by iteration; predicted from the previous {}", settings.window))
-        .answer(hottest_words(Phrase::new(), &means(&history, first, layer)))
         .block("actual", "", actual)
         .block("predicted", "", predicted)
         .block("error", "", error))

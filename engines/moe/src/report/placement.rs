@@ -28,7 +28,7 @@ pub(super) fn section(
         Column::counts("most_copies", "most copies"),
         Column::numbers("exchange_ms", "between servers", MS),
     ];
-    let mut table = Table::new(["placement", "placements"], columns).overview(12);
+    let mut table = Table::new(["placement", "placements"], columns).overview(12).bar(4);
     let (shape, rates, history) =
         (PlacementShape::of(scenario), RegionRates::of(scenario), scenario.history(0));
     let blocks = PlacementShape { slots: shape.experts, ..shape };

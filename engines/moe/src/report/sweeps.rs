@@ -141,7 +141,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     let curves = Curves {
         axis: "optical_degree",
         axis_knob: "optical_degree",
-        axis_label: "optical NICs per server",
+        axis_label: "optical NICs",
         axis_unit: Unit::COUNT,
         axis_range: None,
         axis_is_log: false,
@@ -169,6 +169,8 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         Column::numbers("break_even_ms", "break-even reconfiguration delay", MS),
     ];
     let mut table = Table::new(["rate", "rates"], columns).bar(1);
+    let names = ["iteration", "static circuits", "fat-tree", "bound"];
+    let mut points: [Vec<Point>; 4] = Default::default();
     for row in &scenario.prices.rates {
         let mut other = scenario.clone();
         other.region.link_gbps = row.link_gbps;
@@ -178,16 +180,34 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         }
         let time = |value: Option<f64>| value.map_or_else(Cell::none, Cell::new);
         let present = row.link_gbps == scenario.region.link_gbps;
-        table.row(vec![
-            Cell::new(row.link_gbps).tone(if present { Tone::Answer } else { Tone::Text }),
-            time(study.time(SwitchPolicy::Exact, scenario.cluster.reconfiguration_delay_ms)),
-            time(study.still()),
-            time(fabric_ms(&other, FabricKind::FatTree).ok()),
-            time(fabric_ms(&other, FabricKind::Pooled).ok()),
-            time(study.break_even_ms()),
-        ]);
+        let times = [
+            study.time(SwitchPolicy::Exact, scenario.cluster.reconfiguration_delay_ms),
+            study.still(),
+            fabric_ms(&other, FabricKind::FatTree).ok(),
+            fabric_ms(&other, FabricKind::Pooled).ok(),
+        ];
+        for (points, value) in points.iter_mut().zip(times) {
+            points.extend(value.map(|value| Point { at: row.link_gbps, value }));
+        }
+        let mut cells = vec![Cell::new(row.link_gbps).tone(if present { Tone::Answer } else { Tone::Text })];
+        cells.extend(times.map(time));
+        cells.push(time(study.break_even_ms()));
+        table.row(cells);
     }
+    let tones = [Tone::Answer, Tone::Text, Tone::Text, Tone::Muted];
+    let keys = ["iteration_ms", "static_ms", "fat_tree_ms", "pooled_ms"];
+    let curves = points.into_iter().zip(keys).zip(names.into_iter().zip(tones));
+    let curves = Curves {
+        axis: "link_gbps",
+        axis_label: "rate of a NIC",
+        axis_unit: Unit::GBPS,
+        axis_is_log: true,
+        curves: curves.map(|((points, key), (name, tone))| curve(key, name, points, tone)).collect(),
+        marks: vec![Mark { at: scenario.region.link_gbps, name: "now".to_owned() }],
+        ..Curves::default()
+    };
     Ok(Section::new("Rates", table)
+        .on_screens("times", "", curves)
         .subject(ANALYTIC_SHORT)
         .context(format!("circuits change in {}", delay::words(scenario.cluster.reconfiguration_delay_ms)))
         .remark("Without a break-even delay, static circuits are as good as circuits that change.")

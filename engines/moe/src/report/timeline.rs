@@ -28,6 +28,8 @@ pub(super) fn iteration(
     let waits = format!(" an iteration, {:.0} times as long as a micro-batch plus gradients", times(result));
     let section = Section::new("Iteration", parts(result))
         .on_screens("layers", "A micro-batch in the layers of the stage", layer_parts(result))
+        .on_screens("micro_batch", "", spans(result))
+        .legend("below: one micro-batch through the stage")
         .answer(Phrase::new().answer(iteration_s).muted(waits))
         .subject(ANALYTIC_SHORT)
         .remark(ANALYTIC);
