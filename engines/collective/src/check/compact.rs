@@ -243,12 +243,18 @@ impl Checker<'_> {
             self.found
                 .push(format!("format: trees[{place}] has starts, which the periodic form does not allow"));
         }
+        let copies = self.topology.switch_model.copy;
+        let mut sent: FxHashSet<(u32, u64)> = FxHashSet::default();
         let mut ends: Vec<u64> = Vec::with_capacity(hops.len());
         for (from, _, links) in hops {
             let start = reached.get(from).copied().flatten().map_or(0, |hop| ends[hop]);
-            ends.push(start + self.passes(links).1);
-            for link in links {
-                self.uses.entry(self.orbits.links[*link as usize]).or_default().1 += share;
+            let (passes, takes) = self.passes(links);
+            ends.push(start + takes);
+            for (link, begins, _) in passes {
+                // A switch that copies gets a piece once for all hops that leave it at the same time.
+                if sent.insert((link, start + begins)) || !copies {
+                    self.uses.entry(self.orbits.links[link as usize]).or_default().1 += share;
+                }
             }
         }
         let pieces = u64::from(self.plan.pieces_per_tree);

@@ -121,3 +121,42 @@ fn copies_need_switches_that_copy() {
     // Twice the rate is room for both.
     assert_eq!(told(2.0, false), [] as [&str; 0]);
 }
+
+/// As above, for the shares of a periodic schedule.
+#[test]
+fn shares_are_copied_by_switches_that_copy() {
+    let told = |copy: bool| {
+        let links = [(0, 3, 1.0, 0.0), (3, 1, 1.0, 0.0), (3, 2, 1.0, 0.0)];
+        let mut topology = crate::testing::own(4, &[3], &links, &[]).topology;
+        topology.switch_model.copy = copy;
+        let tree = CompactTree {
+            root: 0,
+            share: "1/1".to_owned(),
+            dests: Vec::new(),
+            edges: vec![vec![0, 3, 1], vec![0, 3, 2]],
+            starts: Vec::new(),
+        };
+        let plan = CompactPlan {
+            format: FORMAT.to_owned(),
+            discipline: CompactDiscipline::Fluid,
+            adds_up: None,
+            epoch_us: 500.0,
+            shard_bytes: 1e6,
+            pieces_per_tree: 2,
+            finish_epochs: 3,
+            trees: vec![tree],
+            generators: Vec::new(),
+        };
+        let demand = CompactDemand {
+            sources: &[0],
+            receivers: &[0, 1, 2],
+            each: false,
+            alpha_threshold: 0.0,
+            most_held_bytes: None,
+        };
+        violations_for(&topology, &plan, demand)
+    };
+    assert_eq!(told(true), [] as [&str; 0]);
+    let wanted = "capacity: link 0->3 carries more data in an epoch than its capacity allows";
+    assert_eq!(told(false), [wanted]);
+}
