@@ -6,6 +6,7 @@
 //! | [`fold`] | one GPU and one link for each orbit of a group of symmetries |
 //! | [`tree`] | spanning trees whose hops may pass through switches |
 //! | [`grow`], [`hops`], [`arborescence`] | trees with a low price |
+//! | [`balance`] | trees for networks with few symmetries, whose links are equally busy |
 //! | [`columns`] | shares of the trees, from a linear program with column generation |
 //! | [`timing`], [`pieces`], [`list`] | equal pieces, sent as soon as links are free |
 //! | [`matching`] | equal pieces, each along a separate tree that grows over the free links |
@@ -16,6 +17,7 @@
 //! | [`library`] | trees that are computed once, and the best schedule along them for any size |
 
 pub mod arborescence;
+pub mod balance;
 pub mod columns;
 pub mod compact;
 pub mod fold;

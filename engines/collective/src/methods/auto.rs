@@ -365,14 +365,17 @@ fn along_trees(
     let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
     // The pieces must form whole chunks.
     let effort = TreeEffort { multiple: scenario.demand.chunks_per_rank, ..TreeEffort::default() };
+    let most_sends = trees::MOST_SENDS.unsigned_abs();
+    let first = trees::offer_first(scenario, &parts, (floor_us, known_us), &effort, most_sends, cx)?;
     let Some(plan) = parts.plan(trees::shard_bytes(scenario), floor_us, &effort, cx)? else {
         return Ok(None);
     };
-    if plan.finish_us >= known_us * (1.0 - SAME) {
+    if first.is_none() && plan.finish_us >= known_us * (1.0 - SAME) {
         return Ok(None);
     }
-    let made = trees::schedule(scenario, &parts, &plan, trees::MOST_SENDS.unsigned_abs())?;
-    Ok(Some(KeptSchedule::Trees { candidate: made.candidate(scenario)?, floor_us }))
+    let made = trees::schedule(scenario, &parts, &plan, most_sends)?;
+    let candidate = trees::better(first, made.candidate(scenario)?);
+    Ok(Some(KeptSchedule::Trees { candidate, floor_us }))
 }
 
 /// Solves models for a schedule that ends before `best_us`: LP models if nothing is copied, otherwise MILP models.

@@ -10,7 +10,7 @@ use crate::plan::compact::CompactPlan;
 use crate::plan::{AT_FLOOR, CollectiveResult, floor_covers};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
-use crate::trees::library::{TreeEffort, TreeSorts};
+use crate::trees::library::{TreeEffort, TreeLibrary, TreeSorts};
 use crate::trees::parts::{PartsPlan, TreeParts};
 use crate::trees::sends::ListSends;
 use lightbay_core::context::Context;
@@ -98,6 +98,8 @@ impl Method<Collective> for TreesMethod {
         let trees = ScenarioTrees::of(scenario, &tasks);
         cx.phase("trees", "shares of spanning trees, and numbers of pieces");
         let parts = trees.parts(cx);
+        let most_sends = params.count("most_sends") as u64;
+        let first = offer_first(scenario, &parts, (floor, f64::INFINITY), &effort, most_sends, cx)?;
         let Some(plan) = parts.plan(shard_bytes(scenario), floor, &effort, cx)? else {
             let why = "no schedule along trees was found; set schedule=auto, or solve with construct";
             return Err(MethodError::Failed(why.to_owned()));
@@ -108,11 +110,53 @@ impl Method<Collective> for TreesMethod {
                 format!("the trees carry {:.6} GB/s of the data of every rank", library.rate()),
             );
         }
-        let made = schedule(scenario, &parts, &plan, params.count("most_sends") as u64)?;
-        let candidate = made.candidate(scenario)?;
+        let made = schedule(scenario, &parts, &plan, most_sends)?;
+        let candidate = better(first, made.candidate(scenario)?);
         let outcome = stated(candidate.value, floor, cx);
         offer(candidate, "trees", cx)?;
         Ok(outcome)
+    }
+}
+
+/// Reports plans that exist before the best schedule is found, if the search for it takes long: periodic schedules of
+/// trees that are made in one pass, and of the final trees. So a run that ends early has a plan. Returns the best of
+/// these plans; `None` if no such plan ends before `known_us`.
+pub(super) fn offer_first(
+    scenario: &CollectiveScenario,
+    parts: &TreeParts<'_>,
+    (floor_us, known_us): (f64, f64),
+    effort: &TreeEffort,
+    most_sends: u64,
+    cx: &mut Context<'_, Collective>,
+) -> Result<Option<Candidate<CollectiveResult>>, MethodError> {
+    let is_periodic = matches!(effort.sorts, TreeSorts::All | TreeSorts::Periodic);
+    let Some(quick) = parts.quick().filter(|_| is_periodic) else { return Ok(None) };
+    let effort = TreeEffort { sorts: TreeSorts::Periodic, ..*effort };
+    let mut best: Option<Candidate<CollectiveResult>> = None;
+    // Matching may make the final trees unnecessary.
+    let is_matched = parts.libraries().iter().all(TreeLibrary::is_matched);
+    let last = (!is_matched).then_some((parts, "periodic trees"));
+    for (parts, source) in [(&quick, "first trees")].into_iter().chain(last) {
+        let Some(plan) = parts.plan(shard_bytes(scenario), floor_us, &effort, cx)? else { continue };
+        let best_us = best.as_ref().map_or(known_us, |best| best.value);
+        if plan.finish_us < best_us * (1.0 - AT_FLOOR) {
+            let candidate = schedule(scenario, parts, &plan, most_sends)?.candidate(scenario)?;
+            stated(candidate.value, floor_us, cx);
+            offer(candidate.clone(), source, cx)?;
+            best = Some(candidate);
+        }
+    }
+    Ok(best)
+}
+
+/// Returns the candidate that completes first.
+pub(super) fn better(
+    first: Option<Candidate<CollectiveResult>>,
+    last: Candidate<CollectiveResult>,
+) -> Candidate<CollectiveResult> {
+    match first {
+        Some(first) if first.value < last.value => first,
+        _ => last,
     }
 }
 

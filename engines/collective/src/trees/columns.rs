@@ -156,6 +156,19 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         Ok(Some(program))
     }
 
+    /// Adds the trees of a packing as columns.
+    ///
+    /// # Errors
+    /// Errors of the solver.
+    pub fn take(&mut self, packing: &Packing) -> Result<(), MethodError> {
+        for (orbit, trees) in packing.trees.iter().enumerate() {
+            let new = |tree: &&Tree| !self.known.contains(*tree);
+            let trees = trees.iter().map(|(tree, _)| tree).filter(new).cloned().collect();
+            self.add(orbit, trees)?;
+        }
+        Ok(())
+    }
+
     /// Maximises the rate, and returns the trees with their shares.
     ///
     /// # Errors

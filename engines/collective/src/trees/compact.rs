@@ -137,7 +137,7 @@ fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_by
     }
     let mut load = vec![0.0; fold.class_links().len()];
     for (tree, share) in trees {
-        for &link in tree.links() {
+        for link in tree.transmissions(network.switch_copies()) {
             let class = fold.classes()[link as usize] as usize;
             load[class] += share * fold.order() as f64 / f64::from(sizes[class]);
         }

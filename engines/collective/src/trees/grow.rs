@@ -92,7 +92,7 @@ impl Growth<'_> {
             };
             self.relax(node, start, u32::MAX, &joined, &mut best, &mut entries, &mut heap);
         }
-        Some(self.trimmed(tree))
+        Some(trimmed(&tree, self.ranks).unwrap_or(tree))
     }
 
     fn key(&self, reach: &Reach) -> f64 {
@@ -133,26 +133,26 @@ impl Growth<'_> {
             }
         }
     }
+}
 
-    /// Returns the tree without relays (GPUs that are not ranks) that forward nothing.
-    fn trimmed(&self, tree: Tree) -> Tree {
-        // A hop is useful if it ends at a rank or if one of its children is useful. Goes through the hops in reverse,
-        // so that children come before parents.
-        let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();
-        for (place, hop) in tree.hops().iter().enumerate().rev() {
-            if useful[place] && hop.parent != ROOT {
-                useful[hop.parent as usize] = true;
-            }
+/// Returns the tree without relays (GPUs that are not ranks) that forward nothing; `None` if every relay forwards data.
+pub fn trimmed(tree: &Tree, ranks: &[bool]) -> Option<Tree> {
+    // A hop is useful if it ends at a rank or if one of its children is useful. Goes through the hops in reverse, so
+    // that children come before parents.
+    let mut useful: Vec<bool> = tree.hops().iter().map(|hop| ranks[hop.to as usize]).collect();
+    for (place, hop) in tree.hops().iter().enumerate().rev() {
+        if useful[place] && hop.parent != ROOT {
+            useful[hop.parent as usize] = true;
         }
-        if useful.iter().all(|useful| *useful) {
-            return tree;
-        }
-        let mut trimmed = Tree::new(tree.root);
-        let mut places = vec![ROOT; useful.len()];
-        for (place, hop) in tree.hops().iter().enumerate().filter(|(place, _)| useful[*place]) {
-            let parent = if hop.parent == ROOT { ROOT } else { places[hop.parent as usize] };
-            places[place] = trimmed.add(parent, hop.from, hop.to, tree.links_of(hop));
-        }
-        trimmed
     }
+    if useful.iter().all(|useful| *useful) {
+        return None;
+    }
+    let mut trimmed = Tree::new(tree.root);
+    let mut places = vec![ROOT; useful.len()];
+    for (place, hop) in tree.hops().iter().enumerate().filter(|(place, _)| useful[*place]) {
+        let parent = if hop.parent == ROOT { ROOT } else { places[hop.parent as usize] };
+        places[place] = trimmed.add(parent, hop.from, hop.to, tree.links_of(hop));
+    }
+    Some(trimmed)
 }

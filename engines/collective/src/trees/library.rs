@@ -1,6 +1,7 @@
 //! Library of the trees of a network: the trees are computed once, and the best schedule for any amount of data is made
 //! from them (docs/methods/collective-trees.md, section 11).
 
+mod balanced;
 mod listed;
 mod matched;
 
@@ -29,6 +30,8 @@ pub struct TreeLibrary<'n> {
     limit: f64,
     roots: Vec<u32>,
     wanted: Vec<bool>,
+    /// `true` if the trees are made in one pass, for a first plan.
+    is_quick: bool,
     /// Trees at several rates, computed when a schedule first needs them; `None` if a rank cannot be reached.
     variants: OnceLock<Option<Variants>>,
 }
@@ -50,6 +53,13 @@ const RATES: [(f64, f64); 8] =
 
 /// Up to this number of pieces per rank may be tried, however large the network is.
 const LEAST_PIECES: u64 = 64;
+
+/// Maximum number of hops of pieces in one schedule of balanced trees, if one piece per rank does not have more: a plan
+/// lists the start of each hop, and its file must not be too large to be read again.
+const MOST_STARTS: u64 = 3_000_000;
+
+/// Maximum number of epochs of the slowest latency for which an epoch length is tried.
+const LATENCY_EPOCHS: u32 = 16;
 
 /// Maximum common denominator of shares that is used as a number of pieces.
 const MOST_WHOLE: u64 = 512;
@@ -189,14 +199,26 @@ impl<'n> TreeLibrary<'n> {
             limit: rate,
             roots: roots.to_vec(),
             wanted,
+            is_quick: false,
             variants: OnceLock::new(),
         }
+    }
+
+    /// Returns the library that makes its trees in one pass, for a first plan, if the trees of this library take longer.
+    #[must_use]
+    pub fn quick(&self) -> Option<Self> {
+        self.is_balanced().then(|| Self { is_quick: true, variants: OnceLock::new(), ..self.clone() })
     }
 
     /// Returns `true` if the LP model for the shares is so large that a matching close to the floor is preferable to
     /// the trees from this model.
     fn is_costly(&self) -> bool {
         self.data.len() * self.fold.class_links().len() > COSTLY
+    }
+
+    /// Returns `true` if the trees are balanced over the links one by one.
+    fn is_balanced(&self) -> bool {
+        self.is_costly() && self.limit.is_finite()
     }
 
     /// Computes the trees unless they exist; returns whether every rank can be reached.
@@ -223,6 +245,9 @@ impl<'n> TreeLibrary<'n> {
         let question =
             // The same model serves all variants: its trees stay as columns.
             TreeQuestion { network, fold, ranks: &self.wanted, weights: &weights, latencies: &latencies };
+        if self.is_balanced() {
+            return self.make_balanced(&question, watch);
+        }
         let Some(mut program) = TreeProgram::new(&question, ColumnLimits::new(self.limit))? else {
             return Ok(None);
         };
@@ -292,6 +317,8 @@ impl<'n> TreeLibrary<'n> {
         let hops = (self.ranks.max(2) as u64 - 1) * self.data.len().max(1) as u64;
         // Large networks get more effort: enough hops for at least `LEAST_PIECES` pieces of each root.
         let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
+        // Without symmetries, a plan lists the start of each of these hops.
+        let run_hops = if self.is_balanced() { run_hops.min(MOST_STARTS.max(hops)) } else { run_hops };
         let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
         let multiple = effort.multiple.max(1);
         let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
@@ -358,8 +385,16 @@ impl<'n> TreeLibrary<'n> {
         let mean = trees().count() as f64 / roots.max(1) as f64;
         let mut best: Option<PeriodicFigures> = None;
         // Tries powers of the square root of 2; numbers of pieces in between give about the same time.
-        for step in 0..29 {
-            let pieces = 2_f64.powf(f64::from(step) / 2.0).round() as u32;
+        let mut counts: Vec<u32> =
+            (0..29).map(|step| 2_f64.powf(f64::from(step) / 2.0).round() as u32).collect();
+        if self.is_balanced() {
+            // The slowest latency is a whole number of epochs, so that little is lost by rounding.
+            let slowest = self.network.links().iter().map(|link| link.alpha_us).fold(0.0, f64::max);
+            counts.extend((1..=LATENCY_EPOCHS).map(|epochs| (round_us * f64::from(epochs) / slowest) as u32));
+            counts.retain(|count| (1..1 << 14).contains(count));
+            counts.sort_unstable();
+        }
+        for pieces in counts {
             if pieces > 1 && pieces > effort.most_pieces {
                 break;
             }

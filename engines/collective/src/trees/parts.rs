@@ -47,6 +47,14 @@ impl<'n> TreeParts<'n> {
         Self { libraries, networks }
     }
 
+    /// Returns parts whose trees are made in one pass, for a first plan; `None` if the trees of these parts take no
+    /// longer.
+    pub fn quick(&self) -> Option<Self> {
+        let quick: Vec<Option<TreeLibrary<'n>>> = self.libraries.iter().map(TreeLibrary::quick).collect();
+        let libraries = quick.into_iter().collect::<Option<_>>()?;
+        Some(Self { libraries, networks: self.networks })
+    }
+
     /// Returns the trees of each part.
     pub fn libraries(&self) -> &[TreeLibrary<'n>] {
         &self.libraries

@@ -1,6 +1,7 @@
 //! Spanning trees over GPUs, whose hops may pass through switches.
 
 use crate::scenario::network::LinkNetwork;
+use rustc_hash::FxHashSet;
 
 /// A spanning tree: hops in an order in which a GPU is reached before it forwards data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +57,23 @@ impl Tree {
     /// Returns the links of all hops.
     pub fn links(&self) -> &[u32] {
         &self.links
+    }
+
+    /// Returns the links over which each piece is transmitted, once for each transmission. If switches copy, hops of one
+    /// GPU over the same first links share the transmissions over these links.
+    pub fn transmissions(&self, copies: bool) -> Vec<u32> {
+        if !copies {
+            return self.links.clone();
+        }
+        let mut seen: FxHashSet<(u32, &[u32])> = FxHashSet::default();
+        let mut all = Vec::with_capacity(self.links.len());
+        for hop in &self.hops {
+            let links = self.links_of(hop);
+            // The last link of a hop ends at a GPU that the tree reaches once.
+            let is_new = |count: &usize| *count == links.len() || seen.insert((hop.parent, &links[..*count]));
+            all.extend((1..=links.len()).filter(is_new).map(|count| links[count - 1]));
+        }
+        all
     }
 
     /// Returns the image of the tree under a symmetry given by the images of the nodes; `None` if some link has no

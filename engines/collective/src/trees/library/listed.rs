@@ -71,7 +71,7 @@ impl TreeLibrary<'_> {
         let is_matched = best.as_ref().is_some_and(|best| matches!(best.sort, TreePlanSort::Matched(_)));
         let mut room = TryLimits {
             runs: 0,
-            left: effort.all_hops.max(LEAST_RUNS * run_hops),
+            left: effort.all_hops.max(if self.is_balanced() { run_hops } else { LEAST_RUNS * run_hops }),
             known_us: best.as_ref().map_or(f64::INFINITY, |best| best.finish_us),
             enough_us: floor_us * (1.0 + if is_matched { CLOSE } else { AT_FLOOR }),
         };

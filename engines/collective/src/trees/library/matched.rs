@@ -16,7 +16,7 @@ const ENOUGH: f64 = 1e-4;
 
 impl TreeLibrary<'_> {
     /// Returns `true` if pieces can be matched to links: every node is a rank.
-    pub(super) fn is_matched(&self) -> bool {
+    pub fn is_matched(&self) -> bool {
         suits(self.network) && self.ranks == self.network.node_count()
     }
 
