@@ -93,6 +93,11 @@ impl Distances<'_> {
         let network = self.network;
         self.known.entry(node).or_insert_with(|| distances(network, node, true))
     }
+
+    /// Returns the latencies that [`Self::to`] has computed.
+    fn known_to(&self, node: u32) -> &[f64] {
+        self.known.get(&node).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Returns the smallest latency from a node to every node, or (with `towards`) from every node to this node, µs.
@@ -228,32 +233,38 @@ fn cuts_of(
             farthest(network, &leaving, &outside, distances).into_iter().map(|node| vec![node]).collect()
         }
     };
-    for targets in targets {
-        let target = if question.copies { targets.first().copied() } else { None };
-        // Minimum latency over each link and on to the nearest destination.
-        let tails: Vec<f64> = leaving
-            .iter()
-            .map(|link| {
+    // Minimum latency over each link and on to the nearest destination, by targets.
+    let tails: Vec<Vec<f64>> = targets
+        .iter()
+        .map(|targets| {
+            let tail = |link: &u32| {
                 let link = &network.links()[*link as usize];
                 let last = targets.iter().map(|target| distances.to(*target)[link.to as usize]);
                 link.alpha_us + last.fold(f64::INFINITY, f64::min)
-            })
-            .collect();
-        let mut heads_of = vec![f64::INFINITY; leaving.len()];
-        let mut amount = 0.0;
-        // Adds the sources one by one, farthest first; each source may lower the heads of the links.
-        for (place, &(head, source, units)) in heads.iter().enumerate() {
-            for (link, least) in leaving.iter().zip(&mut heads_of) {
-                *least = least.min(distances.to(network.links()[*link as usize].from)[source as usize]);
-            }
-            amount += if question.copies { units } else { units * targets.len() as f64 };
-            // Sources with the same latency to the cut are added together; a cut is formed only after the last of them.
-            if heads.get(place + 1).is_some_and(|next| next.0 == head) {
-                continue;
-            }
+            };
+            leaving.iter().map(tail).collect()
+        })
+        .collect();
+    let to_tails: Vec<&[f64]> =
+        leaving.iter().map(|link| distances.known_to(network.links()[*link as usize].from)).collect();
+    let mut found: Vec<Vec<LatencyCut>> = vec![Vec::new(); targets.len()];
+    let mut heads_of = vec![f64::INFINITY; leaving.len()];
+    let mut amount = 0.0;
+    // Adds the sources one by one, farthest first; each source may lower the heads of the links.
+    for (place, &(head, source, units)) in heads.iter().enumerate() {
+        for (to_tail, least) in to_tails.iter().zip(&mut heads_of) {
+            *least = least.min(to_tail[source as usize]);
+        }
+        amount += units;
+        // Sources with the same latency to the cut are added together; a cut is formed only after the last of them.
+        if heads.get(place + 1).is_some_and(|next| next.0 == head) {
+            continue;
+        }
+        for ((targets, tails), found) in targets.iter().zip(&tails).zip(&mut found) {
+            let target = if question.copies { targets.first().copied() } else { None };
             let mut links: Vec<(f64, f64)> = leaving
                 .iter()
-                .zip(heads_of.iter().zip(&tails))
+                .zip(heads_of.iter().zip(tails))
                 .map(|(link, (head, tail))| {
                     // Time before the first data and after the last, when the link carries no useful data.
                     (head + tail, network.links()[*link as usize].capacity_gbyte_per_s)
@@ -261,9 +272,11 @@ fn cuts_of(
                 .filter(|(offset, _)| offset.is_finite())
                 .collect();
             links.sort_by(|one, other| one.0.total_cmp(&other.0));
-            cuts.push(LatencyCut { inside: inside.to_vec(), target, amount, links });
+            let amount = if question.copies { amount } else { amount * targets.len() as f64 };
+            found.push(LatencyCut { inside: inside.to_vec(), target, amount, links });
         }
     }
+    cuts.extend(found.into_iter().flatten());
 }
 
 /// Maximum number of targets of a cut that are tried one by one.
