@@ -362,11 +362,12 @@ fn along_trees(
     let trees = ScenarioTrees::of(scenario, tasks);
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
     let parts = trees.parts(cx);
-    let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
+    let floors = floors_of(scenario, tasks);
+    let floor_us = floors.map_or(0.0, |floors| floors.with_latency.floor_us);
     // The pieces must form whole chunks.
     let effort = TreeEffort { multiple: scenario.demand.chunks_per_rank, ..TreeEffort::default() };
     let most_sends = trees::MOST_SENDS.unsigned_abs();
-    let first = trees::offer_first(scenario, &parts, (floor_us, known_us), &effort, most_sends, cx)?;
+    let first = trees::offer_first((scenario, floors), &parts, known_us, &effort, most_sends, cx)?;
     let Some(plan) = parts.plan(trees::shard_bytes(scenario), floor_us, &effort, cx)? else {
         return Ok(None);
     };
@@ -374,7 +375,7 @@ fn along_trees(
         return Ok(None);
     }
     let made = trees::schedule(scenario, &parts, &plan, most_sends)?;
-    let candidate = trees::better(first, made.candidate(scenario)?);
+    let candidate = trees::better(first, made.candidate(scenario, floors)?);
     Ok(Some(KeptSchedule::Trees { candidate, floor_us }))
 }
 

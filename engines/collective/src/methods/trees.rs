@@ -7,7 +7,7 @@ use crate::floors::proof::floors_of;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::compact::CompactPlan;
-use crate::plan::{AT_FLOOR, CollectiveResult, floor_covers};
+use crate::plan::{AT_FLOOR, CollectiveResult, ScenarioFloors, floor_covers};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use crate::trees::library::{TreeEffort, TreeLibrary, TreeSorts};
@@ -86,7 +86,8 @@ impl Method<Collective> for TreesMethod {
             return Err(MethodError::Invalid(Problem::new("schedule", message, "use list or auto").into()));
         }
         let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
-        let floor = floors_of(scenario, &tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
+        let floors = floors_of(scenario, &tasks);
+        let floor = floors.map_or(0.0, |floors| floors.with_latency.floor_us);
         cx.note(Severity::Info, format!("no schedule, for any chunking, ends before {floor:.3} us"));
         let effort = TreeEffort {
             min_piece_bytes: params.float("min_piece_bytes").unwrap_or(MIN_PIECE_BYTES),
@@ -99,7 +100,7 @@ impl Method<Collective> for TreesMethod {
         cx.phase("trees", "shares of spanning trees, and numbers of pieces");
         let parts = trees.parts(cx);
         let most_sends = params.count("most_sends") as u64;
-        let first = offer_first(scenario, &parts, (floor, f64::INFINITY), &effort, most_sends, cx)?;
+        let first = offer_first((scenario, floors), &parts, f64::INFINITY, &effort, most_sends, cx)?;
         let Some(plan) = parts.plan(shard_bytes(scenario), floor, &effort, cx)? else {
             let why = "no schedule along trees was found; set schedule=auto, or solve with construct";
             return Err(MethodError::Failed(why.to_owned()));
@@ -111,7 +112,7 @@ impl Method<Collective> for TreesMethod {
             );
         }
         let made = schedule(scenario, &parts, &plan, most_sends)?;
-        let candidate = better(first, made.candidate(scenario)?);
+        let candidate = better(first, made.candidate(scenario, floors)?);
         let outcome = stated(candidate.value, floor, cx);
         offer(candidate, "trees", cx)?;
         Ok(outcome)
@@ -122,9 +123,9 @@ impl Method<Collective> for TreesMethod {
 /// trees that are made in one pass, and of the final trees. So a run that ends early has a plan. Returns the best of
 /// these plans; `None` if no such plan ends before `known_us`.
 pub(super) fn offer_first(
-    scenario: &CollectiveScenario,
+    (scenario, floors): (&CollectiveScenario, Option<&ScenarioFloors>),
     parts: &TreeParts<'_>,
-    (floor_us, known_us): (f64, f64),
+    known_us: f64,
     effort: &TreeEffort,
     most_sends: u64,
     cx: &mut Context<'_, Collective>,
@@ -132,6 +133,7 @@ pub(super) fn offer_first(
     let is_periodic = matches!(effort.sorts, TreeSorts::All | TreeSorts::Periodic);
     let Some(quick) = parts.quick().filter(|_| is_periodic) else { return Ok(None) };
     let effort = TreeEffort { sorts: TreeSorts::Periodic, ..*effort };
+    let floor_us = floors.map_or(0.0, |floors| floors.with_latency.floor_us);
     let mut best: Option<Candidate<CollectiveResult>> = None;
     // Matching may make the final trees unnecessary.
     let is_matched = parts.libraries().iter().all(TreeLibrary::is_matched);
@@ -140,7 +142,7 @@ pub(super) fn offer_first(
         let Some(plan) = parts.plan(shard_bytes(scenario), floor_us, &effort, cx)? else { continue };
         let best_us = best.as_ref().map_or(known_us, |best| best.value);
         if plan.finish_us < best_us * (1.0 - AT_FLOOR) {
-            let candidate = schedule(scenario, parts, &plan, most_sends)?.candidate(scenario)?;
+            let candidate = schedule(scenario, parts, &plan, most_sends)?.candidate(scenario, floors)?;
             stated(candidate.value, floor_us, cx);
             offer(candidate.clone(), source, cx)?;
             best = Some(candidate);
@@ -233,14 +235,17 @@ pub(super) enum ScheduleForm {
 }
 
 impl ScheduleForm {
-    /// Returns the plan with this schedule.
+    /// Returns the plan with this schedule; computes the floors unless they are given.
     pub(super) fn candidate(
         self,
         scenario: &CollectiveScenario,
+        floors: Option<&ScenarioFloors>,
     ) -> Result<Candidate<CollectiveResult>, MethodError> {
         match self {
-            Self::Listed(tasks, schedules) => Ok(whole_chunks(scenario, &tasks, &schedules, None)),
-            Self::Short(parts) => Ok(trees_in_short(scenario, parts, None)?),
+            Self::Listed(tasks, schedules) => {
+                Ok(whole_chunks(scenario, &tasks.with_floors(floors.cloned()), &schedules, None))
+            }
+            Self::Short(parts) => Ok(trees_in_short(scenario, parts, floors.cloned())?),
         }
     }
 }
