@@ -27,6 +27,8 @@ const DEPTH: f64 = 2.5;
 const CLOSE_RATE: f64 = 1e-3;
 /// Maximum number of hops of all trees for which the linear program is solved: a few seconds.
 const MOST_COLUMN_HOPS: usize = 80_000;
+/// Fractions of the rate of that program at which paths are shortened, with the weight of the deepest GPU.
+const SHORTER: [(f64, f64); 2] = [(1.0, 2.0), (0.998, 2.0)];
 /// Maximum number of rounds of pricing of that program.
 const ROUNDS: u32 = 30;
 
@@ -81,7 +83,12 @@ impl TreeLibrary<'_> {
                 for packing in &packings {
                     program.take(packing)?;
                 }
-                packings.push(program.maximise(watch)?);
+                let best = program.maximise(watch)?;
+                let rate = best.rate;
+                packings.push(best);
+                for (share, depth) in SHORTER {
+                    packings.push(program.shorten(share * rate, depth, watch)?);
+                }
             }
         }
         packings.sort_by(|one, other| other.rate.total_cmp(&one.rate));

@@ -1,6 +1,6 @@
 //! The best list schedule for an amount of data (docs/methods/collective-trees.md, section 11).
 
-use super::{CLOSE, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
+use super::{CLOSE, NEAR, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
 use crate::trees::list::ListOrder;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
@@ -26,6 +26,9 @@ struct Combination {
     variant: usize,
     order: ListOrder,
 }
+
+/// Fraction of the hops of all schedules that lists of balanced trees may use.
+const BALANCED_PART: u64 = 4;
 
 /// State that decides whether a combination is tried.
 #[derive(Clone, Copy, Debug)]
@@ -71,9 +74,9 @@ impl TreeLibrary<'_> {
         let is_matched = best.as_ref().is_some_and(|best| matches!(best.sort, TreePlanSort::Matched(_)));
         let mut room = TryLimits {
             runs: 0,
-            left: effort.all_hops.max(if self.is_balanced() { run_hops } else { LEAST_RUNS * run_hops }),
+            left: self.list_hops(effort, run_hops),
             known_us: best.as_ref().map_or(f64::INFINITY, |best| best.finish_us),
-            enough_us: floor_us * (1.0 + if is_matched { CLOSE } else { AT_FLOOR }),
+            enough_us: floor_us * (1.0 + if self.is_balanced() { NEAR } else if is_matched { CLOSE } else { AT_FLOOR }),
         };
         let multiple = effort.multiple.max(1);
         // From few pieces to many.
@@ -134,6 +137,16 @@ impl TreeLibrary<'_> {
             combinations.sort_by(|one, other| one.score.total_cmp(&other.score));
         }
         Ok(best)
+    }
+
+    /// Returns the maximum number of hops of pieces in all schedules that are tried.
+    fn list_hops(&self, effort: &TreeEffort, run_hops: u64) -> u64 {
+        if self.is_balanced() {
+            // Periodic schedules of balanced trees are usually better, except for little data.
+            effort.all_hops / BALANCED_PART
+        } else {
+            effort.all_hops.max(LEAST_RUNS * run_hops)
+        }
     }
 
     /// Decides whether a combination is tried with about `count` pieces.

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Fraction of the hops of all schedules that matchings may use: a quarter leaves most of the work for list schedules.
 const PART: u64 = 4;
 
+/// The same if the LP model for the shares of the trees is large.
+const NEAR_ENOUGH: f64 = 3e-3;
+
 /// Relative distance to the floor below which more pieces are not worth their size in the plan.
 const ENOUGH: f64 = 1e-4;
 
@@ -57,7 +60,17 @@ impl TreeLibrary<'_> {
         let mut left = effort.all_hops / PART;
         let multiple = effort.multiple.max(1);
         let mut before = 0;
-        for count in piece_counts(most) {
+        // Without symmetries, a matching takes long: the largest number comes first, and a close matching is enough.
+        let (most, enough) = if self.is_balanced() {
+            (most.min((left / hops) as u32).max(1), NEAR_ENOUGH)
+        } else {
+            (most, ENOUGH)
+        };
+        let mut counts = piece_counts(most);
+        if self.is_balanced() {
+            counts.rotate_right(1);
+        }
+        for count in counts {
             let pieces = (count / multiple * multiple).max(multiple);
             let cost = hops * u64::from(pieces);
             // Tries a number of pieces only if it is at least twice the previous one, or the largest.
@@ -65,11 +78,11 @@ impl TreeLibrary<'_> {
             if !doubled || (best.is_some() && cost * MatchOrder::ALL.len() as u64 > left) {
                 continue;
             }
-            before = pieces;
+            before = if count == most { 0 } else { pieces };
             for order in MatchOrder::ALL {
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
                 // The matching is close enough to the floor.
-                if known <= floor_us * (1.0 + ENOUGH) {
+                if known <= floor_us * (1.0 + enough) {
                     return Ok(best);
                 }
                 left = left.saturating_sub(cost);
