@@ -128,7 +128,8 @@ pub fn balanced<W: Watch>(
     let per_us = if slowest > 0.0 { limits.latency * mean / slowest } else { 0.0 };
     let mut prices = LoadPrices::new(steps);
     let mut growth = PricedGrowth::new(question, per_us, limits);
-    let roots: Vec<usize> = (0..question.weights.len()).filter(|orbit| question.weights[*orbit] > 0.0).collect();
+    let roots: Vec<usize> =
+        (0..question.weights.len()).filter(|orbit| question.weights[*orbit] > 0.0).collect();
     let count = roots.len() * units as usize;
     let mut trees: Vec<Tree> = Vec::with_capacity(count);
     let mut best: Option<(f64, Vec<Tree>)> = None;

@@ -43,7 +43,9 @@ impl TreeLibrary<'_> {
         let network = question.network;
         let slowest = question.latencies.iter().copied().fold(0.0, f64::max);
         // A piece is sent on after it has arrived completely, except by a cut-through switch.
-        let hop = |(link, latency): (&_, &f64)| if network.is_through(link) { *latency } else { latency + HOP * slowest };
+        let hop = |(link, latency): (&_, &f64)| {
+            if network.is_through(link) { *latency } else { latency + HOP * slowest }
+        };
         let latencies: Vec<f64> = network.links().iter().zip(question.latencies).map(hop).collect();
         let question = TreeQuestion { latencies: &latencies, ..*question };
         let farthest = self.data.first().map_or(0.0, |root| {

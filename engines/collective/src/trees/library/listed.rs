@@ -76,7 +76,15 @@ impl TreeLibrary<'_> {
             runs: 0,
             left: self.list_hops(effort, run_hops),
             known_us: best.as_ref().map_or(f64::INFINITY, |best| best.finish_us),
-            enough_us: floor_us * (1.0 + if self.is_balanced() { NEAR } else if is_matched { CLOSE } else { AT_FLOOR }),
+            enough_us: floor_us
+                * (1.0
+                    + if self.is_balanced() {
+                        NEAR
+                    } else if is_matched {
+                        CLOSE
+                    } else {
+                        AT_FLOOR
+                    }),
         };
         let multiple = effort.multiple.max(1);
         // From few pieces to many.
