@@ -19,15 +19,24 @@ pub fn markdown(text: &str) -> String {
     safe
 }
 
+/// First characters of a field that a spreadsheet executes as a formula.
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
+
 /// Quotes a text as a field of a CSV file (RFC 4180) that a spreadsheet does not execute as a formula, because names
-/// may come from untrusted files. Control characters, including line ends, are written as `\u{..}`.
+/// may come from untrusted files: a formula gets an apostrophe in front. Control characters, including line ends, are
+/// written as `\u{..}`.
 pub fn csv(text: &str) -> String {
     let text = &printable(text);
-    if text.starts_with(['=', '+', '-', '@']) {
+    if text.starts_with(FORMULA) {
         quoted(&format!("'{text}")).into_owned()
     } else {
         quoted(text).into_owned()
     }
+}
+
+/// Returns the text of a field that [`csv`] wrote, without its apostrophe.
+pub fn plain(field: &str) -> &str {
+    field.strip_prefix('\'').filter(|text| text.starts_with(FORMULA)).unwrap_or(field)
 }
 
 /// Quotes a text as a field of a CSV file if necessary. For trusted texts only: a spreadsheet may execute the text as a
@@ -74,7 +83,9 @@ mod tests {
             ("\t=1", "\\u{9}=1"),
         ] {
             assert_eq!(csv(text), field);
+            assert_eq!(plain(&fields(&csv(text))[0]), printable(text));
         }
+        assert_eq!(plain("'plain'"), "'plain'");
         assert_eq!(quoted("-1"), "-1", "numbers stay numbers");
     }
 

@@ -2,6 +2,7 @@
 
 use super::HallFile;
 use crate::scenario::{CrossconnectScenario, NAME_REMEDY, Side, wrong_name};
+use lightbay_core::cells;
 use lightbay_core::problem::{Problem, Problems, printable};
 use std::collections::BTreeMap;
 
@@ -101,7 +102,8 @@ pub(super) fn read(file: &HallFile<'_>, base: Option<&CrossconnectScenario>) -> 
     let mut rows = PortRows { has_states: false, ..PortRows::default() };
     for (number, line) in lines {
         let place = format!("line {number}");
-        let cell = |column: usize| at[column].and_then(|at| line.get(at)).map_or("", String::as_str);
+        let cell =
+            |column: usize| at[column].and_then(|at| line.get(at)).map_or("", |field| cells::plain(field));
         if line.len() > header.len() {
             problems.add(
                 place,

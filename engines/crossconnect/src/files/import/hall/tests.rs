@@ -151,6 +151,7 @@ fn a_matrix_says_the_wanted_circuits() {
 fn port_maps_are_written_and_read() {
     let mut body = hall(CABLES);
     body.panels[0].ports[3].label = Some("kept, \"free\"".to_owned());
+    body.panels[0].ports[5].label = Some("-".to_owned());
     let port = |pod, index| (pod, index);
     let circuit =
         |(pod_a, port_a_index), (pod_b, port_b_index)| Circuit { pod_a, port_a_index, pod_b, port_b_index };
