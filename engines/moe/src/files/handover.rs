@@ -1,10 +1,11 @@
 //! Parts of a region that other kinds import: the circuits of a layer, the network of these circuits, and a demand.
 
-use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
+use crate::plan::{CircuitAction, FabricKind, LayerPhase, LayerPlan, MoeResult};
 use crate::scenario::MoeScenario;
 use lightbay_core::exchange::{
     CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, PlacedPort, TrafficMatrix,
 };
+use lightbay_core::problem::few;
 use std::collections::BTreeMap;
 
 /// Name of the node that represents the packet switches.
@@ -21,6 +22,33 @@ pub fn longest(result: &MoeResult) -> Option<&LayerPlan> {
 pub fn of(result: &MoeResult, layer: u32) -> Option<&LayerPlan> {
     let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
     layers.into_iter().find(|known| known.layer == layer)
+}
+
+/// Returns the exchanges that use the circuits of the layer itself, in order.
+pub fn own_phases(layer: &LayerPlan) -> Vec<LayerPhase> {
+    let is_other = |phase: &LayerPhase| layer.other_exchanges.iter().any(|other| other.phase == *phase);
+    LayerPhase::EXCHANGES.into_iter().filter(|phase| !is_other(phase)).collect()
+}
+
+/// Returns the remark on the exchanges whose circuits the files of a layer leave out; `None` if every exchange uses the
+/// circuits of its layer.
+pub fn other_exchanges(result: &MoeResult) -> Option<String> {
+    let other = |layer: &LayerPlan| left_out(layer).map(|phases| format!("layer {} ({phases})", layer.layer));
+    let named: Vec<String> = result.layers.iter().filter_map(other).collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "the files contain one set of circuits for each layer, the set of its combine (a2a_2); the circuits of the \
+             all-to-alls that the plan runs on other circuits are left out: {}; write circuits, which lists the \
+             circuits of every all-to-all",
+            few(&named)
+        )
+    })
+}
+
+/// Returns the names of the exchanges of a layer that use other circuits; `None` if there are none.
+fn left_out(layer: &LayerPlan) -> Option<String> {
+    let phases: Vec<&str> = layer.other_exchanges.iter().map(|other| other.phase.word()).collect();
+    (!phases.is_empty()).then(|| phases.join(", "))
 }
 
 /// Returns the number of circuits by pair of servers.
@@ -45,11 +73,19 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
         circuits: counts(layer).into_iter().map(|((a, b), count)| (a, b, count)).collect(),
         circuit_gbps: Some(scenario.region.link_gbps),
         places: Some(places(scenario, layer)),
-        left_out: vec![
-            format!("the circuits of the layers other than layer {}", layer.layer),
-            "the times of the all-to-alls".to_owned(),
-        ],
+        left_out: absent(layer, "the circuits", "the times of the all-to-alls"),
     })
+}
+
+/// Returns the parts of a plan that a record of one layer leaves out: `of_others` of the other layers and of the
+/// exchanges on other circuits, and `last`.
+fn absent(layer: &LayerPlan, of_others: &str, last: &str) -> Vec<String> {
+    let mut absent = vec![format!("{of_others} of the layers other than layer {}", layer.layer)];
+    absent.extend(left_out(layer).map(|phases| {
+        format!("the circuits of the all-to-alls of this layer that run on other circuits ({phases})")
+    }));
+    absent.push(last.to_owned());
+    absent
 }
 
 /// Returns the single switch of the region, which can join any two ports. The NIC with index `i` among the `n` optical
@@ -110,10 +146,7 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
         }
     }
     links.sort_by_key(|link| (link.from, link.to));
-    let left_out = vec![
-        format!("the circuits and the bytes of the layers other than layer {}", layer.layer),
-        "the exchange inside each server".to_owned(),
-    ];
+    let left_out = absent(layer, "the circuits and the bytes", "the exchange inside each server");
     Graph { nodes, switches, links, left_out }
 }
 

@@ -3,8 +3,9 @@
 //! The switch of a region can join any two of its ports. The NIC with index `i` among the `n` optical NICs of server
 //! `s` is connected to port `s * n + i + 1`.
 
+use super::handover::own_phases;
 use crate::Moe;
-use crate::plan::{CircuitAction, FabricKind, MoeResult, RegionCircuit, RoutePath};
+use crate::plan::{FabricKind, LayerPhase, LayerPlan, MoeResult, RegionCircuit, RegionRoute, RoutePath};
 use crate::scenario::MoeRegion;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_stem, needs_plan};
 use lightbay_core::param::{ParamInfo, Params};
@@ -28,7 +29,7 @@ pub fn formats() -> Vec<FormatInfo> {
         &["circuits", "packet_switched"],
         "circuits",
         "What to list: circuits and their changes in each layer, or bytes over packet switches per pair \
-         of servers.",
+         of servers. The last column names the all-to-alls to which a row applies.",
     )])]
 }
 
@@ -58,34 +59,50 @@ fn port(region: &MoeRegion, server: u32, nic: u32) -> u32 {
     server * region.ocs_nics.len() as u32 + place as u32 + 1
 }
 
+/// Returns the sets of circuits of a layer with their routes and the names of the exchanges that use them: the set of
+/// the layer first.
+fn sets(layer: &LayerPlan) -> Vec<(String, &[RegionCircuit], &[RegionRoute])> {
+    let names = |phases: &[LayerPhase]| phases.iter().map(|phase| phase.word()).collect::<Vec<_>>().join(" ");
+    let mut sets = vec![(names(&own_phases(layer)), layer.circuits.as_slice(), layer.routes.as_slice())];
+    let others = layer.other_exchanges.iter();
+    sets.extend(others.map(|other| (names(&[other.phase]), &*other.circuits, &*other.routes)));
+    sets
+}
+
+/// Returns the table of the circuits: the action of a circuit of the layer compares with the previous layer, the action
+/// of a circuit of another exchange with the circuits of the layer.
 fn circuits(region: &MoeRegion, result: &MoeResult) -> String {
-    let mut table = "layer,action,port_a,port_b,server_a,nic_a,server_b,nic_b\n".to_owned();
+    let mut table = "layer,action,port_a,port_b,server_a,nic_a,server_b,nic_b,exchanges\n".to_owned();
     for layer in &result.layers {
-        for circuit in &layer.circuits {
-            let action = match circuit.action {
-                CircuitAction::Keep => "keep",
-                CircuitAction::Add => "add",
-                CircuitAction::Remove => "remove",
-            };
-            let RegionCircuit { server_a, nic_a, server_b, nic_b, .. } = *circuit;
-            let (from, to) = (port(region, server_a, nic_a), port(region, server_b, nic_b));
-            let _ =
-                writeln!(table, "{},{action},{from},{to},{server_a},{nic_a},{server_b},{nic_b}", layer.layer);
+        for (exchanges, circuits, _) in sets(layer) {
+            for circuit in circuits {
+                let action = circuit.action.word();
+                let RegionCircuit { server_a, nic_a, server_b, nic_b, .. } = *circuit;
+                let (from, to) = (port(region, server_a, nic_a), port(region, server_b, nic_b));
+                let _ = writeln!(
+                    table,
+                    "{},{action},{from},{to},{server_a},{nic_a},{server_b},{nic_b},{exchanges}",
+                    layer.layer
+                );
+            }
         }
     }
     table
 }
 
-/// Returns the table of bytes over packet switches of one dispatch, by layer and pair of servers.
+/// Returns the table of bytes over packet switches of one exchange, in the direction of the dispatch, by layer, pair of
+/// servers and exchanges with the same routes.
 fn packet_switched(result: &MoeResult) -> String {
-    let mut table = "layer,src_server,dst_server,bytes\n".to_owned();
+    let mut table = "layer,src_server,dst_server,bytes,exchanges\n".to_owned();
     for layer in &result.layers {
-        let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-        for route in layer.routes.iter().filter(|route| route.path == RoutePath::Eps) {
-            *sums.entry((route.src_server, route.dst_server)).or_default() += route.bytes;
-        }
-        for ((from, to), bytes) in sums {
-            let _ = writeln!(table, "{},{from},{to},{bytes}", layer.layer);
+        for (exchanges, _, routes) in sets(layer) {
+            let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+            for route in routes.iter().filter(|route| route.path == RoutePath::Eps) {
+                *sums.entry((route.src_server, route.dst_server)).or_default() += route.bytes;
+            }
+            for ((from, to), bytes) in sums {
+                let _ = writeln!(table, "{},{from},{to},{bytes},{exchanges}", layer.layer);
+            }
         }
     }
     table
