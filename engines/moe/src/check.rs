@@ -123,6 +123,10 @@ pub fn check(
     if !found.is_empty() {
         return Verdict::refused(found.finish());
     }
+    let mut remarks = placement::doubled(&sizes, result);
+    if let Some((layer, reason)) = scenario.impossible_load() {
+        remarks.push(format!("the counts of the trace do not fit the model: in layer {layer}, {reason}"));
+    }
     let fabric = result.iteration.fabric;
     for (layer, demand) in result.layers.iter().zip(&demands) {
         if fabric == FabricKind::Mfabric {
@@ -131,7 +135,6 @@ pub fn check(
             fabrics::check(&sizes, fabric, layer, demand, &mut found);
         }
     }
-    let mut remarks = Vec::new();
     if fabric == FabricKind::Mfabric {
         circuits::check(scenario, result, &mut found);
         circuits::walk(result, &mut found, &mut remarks);

@@ -15,6 +15,7 @@ mod tests;
 
 use crate::model::demand::copies;
 use crate::scenario::MoeScenario;
+use lightbay_core::problem::counted;
 
 /// Sizes of a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,14 @@ pub fn doubled(shape: &PlacementShape, slots: &[u32]) -> usize {
     // A replica counts if an earlier slot of the rank has the same expert.
     let ranks = slots.chunks(shape.slots_per_rank().max(1));
     ranks.map(|rank| (1..rank.len()).filter(|at| rank[..*at].contains(&rank[*at])).count()).sum()
+}
+
+/// Returns the note on the replicas that [`doubled`] counts in the placements of all layers; `None` if there are none.
+pub fn doubled_note<'a>(shape: &PlacementShape, layers: impl Iterator<Item = &'a [u32]>) -> Option<String> {
+    let replicas: usize = layers.map(|slots| doubled(shape, slots)).sum();
+    let replicas =
+        (replicas > 0).then(|| counted(replicas as u64, "expert replica is", "expert replicas are"))?;
+    Some(format!("{replicas} on a rank that already has the expert, which does not balance the loads"))
 }
 
 /// Returns the load of the busiest rank relative to the mean; 1 without load.

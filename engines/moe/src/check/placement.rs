@@ -6,7 +6,8 @@ use super::{Findings, code, compare_figure};
 use crate::plan::{ExpertPlacement, FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
 use crate::scenario::trace::GateHistory;
-use std::collections::BTreeSet;
+use lightbay_core::problem::few;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks the placements of a plan.
 pub(super) fn check(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult, found: &mut Findings) {
@@ -31,6 +32,31 @@ pub(super) fn check(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult, f
             of_layer(scenario, sizes, &history, layer.layer, placement, found);
         }
     }
+}
+
+/// Returns remarks on the ranks that hold an expert more than once: these replicas are valid, but do not balance the
+/// loads. The placements must be valid.
+pub(super) fn doubled(sizes: &Sizes, result: &MoeResult) -> Vec<String> {
+    let ranks = sizes.model.ep as usize;
+    let mut named = Vec::new();
+    for layer in &result.layers {
+        let slots = layer.placement.as_ref().map_or(&[][..], |placement| &placement.physical_to_logical);
+        let mut held: BTreeMap<(usize, u32), u32> = BTreeMap::new();
+        for (slot, expert) in slots.iter().enumerate() {
+            *held.entry((slot * ranks / slots.len(), *expert)).or_default() += 1;
+        }
+        let twice = held.into_iter().filter(|(_, count)| *count > 1);
+        named.extend(twice.map(|((rank, expert), count)| {
+            format!("layer {}, rank {rank}: expert {expert} {count} times", layer.layer)
+        }));
+    }
+    if named.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "a rank holds the same expert more than once, which is valid but does not balance the loads: {}",
+        few(&named)
+    )]
 }
 
 fn of_layer(

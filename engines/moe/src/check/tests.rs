@@ -4,6 +4,7 @@ use super::{RegionEnvelope, check, code};
 use crate::Moe;
 use crate::methods::all;
 use crate::plan::{CircuitAction, LayerPhase, MoeResult, RoutePath};
+use crate::scenario::trace::{CountedMatrix, CountedTrace, GateTrace};
 use crate::scenario::{FailedNic, MoeScenario, PlacementRoom, presets};
 use lightbay_core::checked::{BoundTrust, downcast};
 use lightbay_core::kind::Depth;
@@ -254,6 +255,45 @@ fn experts_are_placed_as_the_scenario_allows() {
     misplaced(code::PLACEMENT, |parts| parts.scenario.placement = None);
     misplaced(code::PLACEMENT, |parts| parts.scenario.placement = Some(PlacementRoom::default()));
     misplaced(code::BOUND, |parts| parts.bound = Some(parts.value * 0.9999));
+}
+
+/// A replica on a rank that already holds the expert is valid, but wasted, and the check says where.
+#[test]
+fn replicas_on_one_rank_are_remarked() {
+    let mut scenario = presets::scenario("moe-small").unwrap();
+    scenario.placement = Some(PlacementRoom { redundant_experts: 8, expert_groups: 1 });
+    let parts = planned(scenario, "mfabric-placed", &[]);
+    let sizes = super::Sizes::of(&parts.scenario);
+    let mut result = parts.result.clone();
+    for layer in [0, 1] {
+        let slots = &mut result.layers[layer].placement.as_mut().unwrap().physical_to_logical;
+        *slots = (0..16).map(|slot| slot % 8).collect();
+    }
+    assert!(super::placement::doubled(&sizes, &result).is_empty());
+    let slots = &mut result.layers[1].placement.as_mut().unwrap().physical_to_logical;
+    (slots[10], slots[11]) = (1, 1);
+    let said = super::placement::doubled(&sizes, &result);
+    assert!(said.len() == 1 && said[0].ends_with("layer 1, rank 5: expert 1 2 times"), "{said:?}");
+}
+
+/// A token goes to several different experts, so no expert can have all of the load.
+#[test]
+fn counts_that_contradict_the_experts_per_token_are_remarked() {
+    let counts = |tokens: [f64; 8]| {
+        let mut scenario = presets::scenario("moe-small").unwrap();
+        let matrix = |layer| CountedMatrix { iteration: 0, layer, tokens: vec![tokens.to_vec()] };
+        scenario.trace = GateTrace::Counts(CountedTrace { iteration: 0, counts: vec![matrix(0), matrix(1)] });
+        scenario
+    };
+    let possible = counts([4.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(possible.shape().top_k, 2);
+    assert_eq!(possible.impossible_load(), None);
+    let scenario = counts([900.0, 50.0, 25.0, 25.0, 0.0, 0.0, 0.0, 0.0]);
+    let done = Ask::of(&all(), "pooled", scenario).run().sound().done;
+    let plan = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+    let remarks = <Moe as lightbay_core::kind::Kind>::check(plan.plan(), Depth::Usual).remarks;
+    let wanted = "in layer 0, expert 0 has 7.200 times the mean load, but at most 4.000 times is possible";
+    assert!(remarks.iter().any(|remark| remark.contains(wanted)), "{remarks:?}");
 }
 
 /// Experts that change places within their group and server give another demand.

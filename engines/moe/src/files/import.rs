@@ -246,19 +246,33 @@ fn scenario(
         counted(shape.ep.into(), "rank", "ranks"),
         counted(layers.len() as u64, "layer", "layers")
     ));
-    if strict {
-        let mut problems = Problems::new();
-        for text in &assumed {
-            problems.add("", format!("is not in the file: {text}"), "leave out --strict to accept it");
-        }
-        problems.into_result(())?;
-    }
     let mut matrices = Vec::new();
     for (at, &iteration) in iterations.iter().enumerate() {
         for (place, &layer) in layers.iter().enumerate() {
             let tokens = (0..ranks).map(|rank| loads.row(at, layer, rank as usize).to_vec()).collect();
             matrices.push(CountedMatrix { iteration, layer: place as u32, tokens });
         }
+    }
+    let numbers: Vec<u32> = layers.iter().map(|layer| loads.layers[*layer]).collect();
+    let uneven = busiest(&matrices, planned, &numbers);
+    let replica = shape.ep * shape.tp * shape.pp;
+    let servers = replica.div_ceil(8);
+    let mut body = presets::of(MoeModelChoice::of(shape), servers.max(128 / servers.max(1) * servers));
+    body.trace = GateTrace::Counts(CountedTrace { iteration: planned, counts: matrices });
+    body.validate()?;
+    if let Some((layer, reason)) = body.impossible_load() {
+        assumed.push(format!(
+            "the counts are tokens of this model (model=), although layer {}: {reason}; name the model of the counts, or \
+             set top_k to its number of experts per token",
+            numbers[layer]
+        ));
+    }
+    if strict {
+        let mut problems = Problems::new();
+        for text in &assumed {
+            problems.add("", format!("is not in the file: {text}"), "leave out --strict to accept it");
+        }
+        problems.into_result(())?;
     }
     let summary = json!({
         "experts": experts,
@@ -269,13 +283,7 @@ fn scenario(
         "assumed": assumed,
     });
     lines.extend(assumed.iter().map(|text| format!("assumed: {text}")));
-    let numbers: Vec<u32> = layers.iter().map(|layer| loads.layers[*layer]).collect();
-    lines.extend(busiest(&matrices, planned, &numbers));
-    let replica = shape.ep * shape.tp * shape.pp;
-    let servers = replica.div_ceil(8);
-    let mut body = presets::of(MoeModelChoice::of(shape), servers.max(128 / servers.max(1) * servers));
-    body.trace = GateTrace::Counts(CountedTrace { iteration: planned, counts: matrices });
-    body.validate()?;
+    lines.extend(uneven);
     let scenario = Scenario::new(scenario_name(name, NAME), body);
     let assumed = assumed.into_iter().map(assumption).collect();
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })

@@ -55,6 +55,20 @@ fn counts_of_a_real_model_are_read_and_planned() {
 }
 
 #[test]
+fn counts_of_another_number_of_experts_per_token_are_named() {
+    let rows = |counts: [u32; 8]| -> String {
+        let row = |(expert, count): (usize, &u32)| format!("0,{expert},{count}\n");
+        format!("layer,expert,count\n{}", counts.iter().enumerate().map(row).collect::<String>())
+    };
+    let model = &["model=mixtral_8x7b"];
+    let lines = read(&[&rows([900, 50, 25, 25, 0, 0, 0, 0])], model, false).unwrap().lines.join("\n");
+    assert!(lines.contains("layer 0: expert 0 has 7.200 times the mean load, but at most 4.000"), "{lines}");
+    assert!(lines.contains("(model=)") && lines.contains("top_k"), "{lines}");
+    let lines = read(&[&rows([500, 300, 100, 100, 0, 0, 0, 0])], model, false).unwrap().lines.join("\n");
+    assert!(!lines.contains("is possible"), "{lines}");
+}
+
+#[test]
 fn every_shape_holds_the_same_counts() {
     let wanted = vec![vec![4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0]];
     let row = "4,3,2,1,4,3,2,1";
@@ -214,6 +228,42 @@ fn maps_of_experts_lead_there_and_back() {
             assert!(places[held.len()..].iter().all(|filler| *filler == -1));
         }
     }
+}
+
+/// A plan that changes circuits within a layer: its tables contain the circuits and bytes of every exchange, and files
+/// with one set of circuits for each layer are written with a remark.
+#[test]
+fn circuits_of_every_exchange_are_listed_or_named_as_left_out() {
+    use lightbay_core::listed::Listed as _;
+    let mut scenario = crate::scenario::presets::scenario("moe-small").unwrap();
+    scenario.cluster.reconfiguration_delay_ms = 0.025;
+    let plan = Ask::of(&all(), "mfabric-copilot", scenario).run().sound().done.plan.unwrap();
+    let plan = lightbay_core::checked::downcast::<Moe>(&plan).unwrap();
+    let result = &plan.plan().result;
+    let layer = result.layers.iter().find(|layer| !layer.other_exchanges.is_empty()).unwrap();
+    let other = &layer.other_exchanges[0];
+    let subject = lightbay_core::format::SubjectOf::Plan(&plan);
+    let rows = |listing: &str| -> Vec<Vec<String>> {
+        let settings = [format!("listing={listing}").parse().unwrap()];
+        let params = super::tables::formats()[0].values(&settings).unwrap();
+        let files = Moe::export(subject, None, "circuits", &params).unwrap();
+        let text = String::from_utf8(files[0].bytes.clone()).unwrap();
+        text.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect()
+    };
+    let of_other = |row: &&Vec<String>| row[0] == layer.layer.to_string() && row[8] == other.phase.word();
+    assert_eq!(rows("circuits").iter().filter(of_other).count(), other.circuits.len());
+    let carried = |row: &Vec<String>| row[3].parse::<f64>().unwrap() * row[4].split(' ').count() as f64;
+    let sum: f64 = rows("packet_switched").iter().map(carried).sum();
+    assert!((sum / result.iteration.eps_bytes - 1.0).abs() < 1e-12, "{sum} {}", result.iteration.eps_bytes);
+    let named = format!("layer {} ({}", layer.layer, other.phase.word());
+    let remarks = Moe::export_remarks(subject, "polatis_tl1");
+    assert!(remarks.len() == 1 && remarks[0].contains(&named), "{remarks:?}");
+    for whole in ["circuits", "trace", "json", "markdown"] {
+        assert!(Moe::export_remarks(subject, whole).is_empty(), "{whole}");
+    }
+    let absent =
+        <Moe as lightbay_core::kind::Kind>::circuits_of_layer(plan.plan(), layer.layer).unwrap().left_out;
+    assert!(absent.iter().any(|part| part.contains(other.phase.word())), "{absent:?}");
 }
 
 #[test]

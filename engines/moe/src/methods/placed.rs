@@ -4,7 +4,7 @@ use super::knobs;
 use super::session::{self, CircuitSearch, PlanEnded};
 use crate::placement::eplb::eplb;
 use crate::placement::joint::{PlacedLayer, joint};
-use crate::placement::{PlacementShape, doubled};
+use crate::placement::{PlacementShape, doubled_note};
 use crate::schedule::policies::SwitchPolicy;
 use crate::schedule::stage::StageModel;
 use crate::search::exchange::RoutingRule;
@@ -13,7 +13,7 @@ use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::{Problem, counted};
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// The method `mfabric-placed`.
@@ -88,13 +88,8 @@ pub(super) fn hand_over(
         session::hand_over(&last, policy, cx)?;
     }
     let shape = PlacementShape::of(scenario);
-    let copies: usize = last.placements.iter().map(|slots| doubled(&shape, slots)).sum();
-    if copies > 0 {
-        let copies = counted(copies as u64, "expert replica is", "expert replicas are");
-        cx.note(
-            Severity::Info,
-            format!("{copies} on a rank that already has the expert, which does not balance the loads"),
-        );
+    if let Some(note) = doubled_note(&shape, last.placements.iter().map(Vec::as_slice)) {
+        cx.note(Severity::Info, note);
     }
     let text = "compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored";
     cx.note(Severity::Info, text);

@@ -178,6 +178,28 @@ impl MoeScenario {
         }
     }
 
+    /// Returns the first layer whose counts contradict the number of experts per token, with the reason: a token goes to
+    /// `top_k` different experts, so the share of an expert is at most `1 / top_k`. `None` for possible counts and for
+    /// synthetic traces.
+    pub fn impossible_load(&self) -> Option<(usize, String)> {
+        if matches!(self.trace, GateTrace::Synthetic(_)) {
+            return None;
+        }
+        let (shape, history) = (self.shape(), self.history(0));
+        let most = f64::from(shape.experts) / f64::from(shape.top_k.max(1));
+        (0..history.layers).find_map(|layer| {
+            let times = history.load(0, layer).iter().map(|share| share * f64::from(shape.experts));
+            let (expert, times) = times.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let reason = format!(
+                "expert {expert} has {times:.3} times the mean load, but at most {most:.3} times is possible, because \
+                 each token goes to {} of the {} experts (top_k={})",
+                shape.top_k, shape.experts, shape.top_k
+            );
+            // Counts are whole numbers, so only rounding errors are tolerated.
+            (times > most * (1.0 + 1e-9)).then_some((layer, reason))
+        })
+    }
+
     /// Converts counts to a history. All rows are scaled by one factor, so that the ranks send as many token copies as
     /// the fields of the model imply.
     fn counted(&self, trace: &CountedTrace, iteration: u32, before: u32) -> GateHistory {
