@@ -26,7 +26,7 @@ pub mod msccl;
 mod picture;
 pub mod routes;
 
-pub(crate) use entry::{export, exporters};
+pub(crate) use entry::{export, exporters, remarks};
 
 /// Maximum size of a file; larger files are refused.
 const MOST_BYTES: u64 = 2 << 30;
@@ -247,6 +247,9 @@ fn level() -> ParamInfo {
 /// Parts that the plan or pod lacks, or a file that would be too large.
 pub fn write(format: &str, subject: &PodSubject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
     let alone = |text: String| Ok(vec![File { text, beside: None }]);
+    // Circuits of failed switches carry no traffic.
+    let working = subject.pod.failing(&subject.scenario.failed_ocs);
+    let subject = &PodSubject { pod: &working, ..*subject };
     match format {
         "routes" => alone(routes::table(subject.pod, subject.routing()?, params.bool("expand"))?),
         "anynet" => {

@@ -44,6 +44,10 @@ impl Listed for Tpu {
     ) -> Result<Vec<Artifact>, Problems> {
         exports::export(subject, against, format, params)
     }
+
+    fn export_remarks(subject: SubjectOf<'_, Self>, format: &str) -> Vec<String> {
+        exports::remarks(subject, format)
+    }
 }
 
 impl Models for Tpu {

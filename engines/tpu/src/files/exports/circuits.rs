@@ -20,10 +20,10 @@ const CIRCUIT: &str = "ocs,port_in,port_out,cube_a,cube_b";
 /// Columns of the ends of a circuit for manual patching.
 const ENDS: &str = "side_a,index_a,side_b,index_b";
 
-/// Writes all circuits as CSV with the columns [`CIRCUIT`] and [`ENDS`].
+/// Writes all circuits of working switches as CSV with the columns [`CIRCUIT`] and [`ENDS`].
 pub fn table(pod: &Topology) -> String {
     let mut text = format!("{CIRCUIT},{ENDS}\n");
-    for switch in 0..SWITCHES {
+    for switch in (0..SWITCHES).filter(|&switch| !pod.is_failed(switch)) {
         for cube in 0..pod.cubes() {
             let _ = writeln!(text, "{},{}", row(pod, switch, cube), ends(switch));
         }
@@ -78,7 +78,8 @@ pub fn difference(before: &Topology, after: &Topology) -> usize {
 
 /// Steps of the change in their order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are executed
 /// one after the other. A batch only removes or only adds circuits, and added circuits use ports that earlier batches
-/// have freed. `switches_per_batch` switches change at the same time. Without `before`, all circuits are added.
+/// have freed. `switches_per_batch` switches change at the same time. Without `before`, all circuits are added. The
+/// circuits of switches that have failed in `after` do not change.
 ///
 /// # Errors
 /// Pods of different sizes.
@@ -103,7 +104,8 @@ pub fn changes(
     let mut text = format!("batch,{CIRCUIT},action,{ENDS}\n");
     let mut batch = 0;
     let differs = |switch: usize, cube: usize| {
-        before.is_none_or(|before| before.to(switch, cube) != after.to(switch, cube))
+        !after.is_failed(switch)
+            && before.is_none_or(|before| before.to(switch, cube) != after.to(switch, cube))
     };
     let all: Vec<usize> =
         (0..SWITCHES).filter(|&switch| (0..after.cubes()).any(|cube| differs(switch, cube))).collect();

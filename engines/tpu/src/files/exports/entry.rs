@@ -10,7 +10,7 @@ use crate::search::radix4;
 use lightbay_core::checked::Checked;
 use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, few};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Unwatched;
 
@@ -80,6 +80,16 @@ pub(crate) fn export(
             artifacts(&subject, format, params)
         }
     }
+}
+
+/// Returns remarks on the files of a scenario or plan: the failed switches, whose circuits the files leave out.
+pub(crate) fn remarks(subject: SubjectOf<'_, Tpu>, format: &str) -> Vec<String> {
+    let failed: Vec<String> = subject.scenario().body.failed_ocs.iter().map(ToString::to_string).collect();
+    let has_links = ["anynet", "circuits", "changes", "graphml", "dot", "svg"].contains(&format);
+    if failed.is_empty() || !has_links {
+        return Vec::new();
+    }
+    vec![format!("the file leaves out the circuits of the failed switches (failed_ocs): {}", few(&failed))]
 }
 
 /// Returns the scenario with its full topology.

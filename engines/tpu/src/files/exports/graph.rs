@@ -1,4 +1,4 @@
-//! The links of a pod as a graph of chips or of cubes.
+//! The links of a pod that carry traffic, as a graph of chips or of cubes.
 
 use crate::model::pod::{self, PORTS, SWITCHES};
 use crate::model::topology::Topology;
@@ -19,7 +19,8 @@ pub fn chips(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
     let mut edges = Vec::with_capacity(topology.nodes() * PORTS / 2);
     for from in 0..topology.nodes() as u32 {
         let (_, chip) = pod::parts(from);
-        for port in (0..PORTS as u8).filter(|&port| pod::is_plus(port)) {
+        let is_edge = |port: &u8| pod::is_plus(*port) && topology.is_open(from, *port);
+        for port in (0..PORTS as u8).filter(is_edge) {
             let switch = pod::switch(chip, port);
             let kind = if switch.is_some() { "optical" } else { "electrical" };
             let values = vec![
@@ -49,7 +50,7 @@ pub fn chips(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
 /// circuits to itself.
 pub fn cubes(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
     let mut circuits: BTreeMap<(u32, u32), i64> = BTreeMap::new();
-    for switch in 0..SWITCHES {
+    for switch in (0..SWITCHES).filter(|&switch| !topology.is_failed(switch)) {
         for cube in 0..topology.cubes() {
             let far = topology.to(switch, cube);
             *circuits.entry((cube.min(far) as u32, cube.max(far) as u32)).or_default() += 1;

@@ -85,7 +85,8 @@ fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f
         return at.1 + 22.0;
     }
     let mut counts: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    for switch in (0..SWITCHES).filter(|switch| switch_dimension(*switch) == dimension) {
+    let carries = |switch: &usize| switch_dimension(*switch) == dimension && !pod.is_failed(*switch);
+    for switch in (0..SWITCHES).filter(carries) {
         for cube in 0..cubes {
             *counts.entry((cube, pod.to(switch, cube))).or_default() += 1;
         }
@@ -112,7 +113,7 @@ fn switches(drawing: &mut Drawing, subject: &PodSubject<'_>, dimension: usize, a
         let [u, v] = switch_position(switch).map(f64::from);
         let area = Area { x: at.0 + width * u, y: at.1 + height * v, width, height };
         let rings = rings(subject.pod.state(switch));
-        let failed = subject.scenario.failed_ocs.iter().any(|ocs| usize::from(*ocs) == switch);
+        let failed = subject.pod.is_failed(switch);
         let alone = rings.keys().all(|length| *length == 1);
         let fill = match (failed, alone) {
             (true, _) => Fill::Falling,

@@ -225,6 +225,43 @@ fn changes_lead_from_one_state_to_the_other_without_taking_a_live_port() {
     assert!(refusal.contains("from=pt"), "{refusal}");
 }
 
+/// Circuits of failed switches carry no traffic and cannot change, so no file may contain them.
+#[test]
+fn files_leave_out_the_circuits_of_failed_switches() {
+    let pod = formula(2);
+    let scenario = TpuScenario { failed_ocs: vec![3, 17], ..scenario(&pod) };
+    let subject = PodSubject { name: "a pod", scenario: &scenario, pod: &pod, result: None, before: None };
+    let written = |format: &str, given: &[(&str, ParamValue)]| {
+        let info = formats().into_iter().find(|info| info.name == format).unwrap();
+        let given = given.iter().map(|(name, value)| (*name, value));
+        let files = write(format, &subject, &Params::resolve(&info.params, given).unwrap()).unwrap();
+        files.into_iter().next().unwrap().text
+    };
+    // Two switches of two circuits each.
+    let links = 3 * 128 - 4;
+    for (format, edge) in [("graphml", "<edge "), ("dot", " -- ")] {
+        assert_eq!(written(format, &[]).matches(edge).count(), links, "{format}");
+    }
+    let by_cubes = written("dot", &[("level", text("cubes"))]);
+    let counts = by_cubes.split("circuits=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    assert_eq!(counts.map(|count| count.parse::<usize>().unwrap()).sum::<usize>(), 2 * (SWITCHES - 2));
+    let net = lightbay_formats::anynet::read(&written("anynet", &[])).unwrap();
+    assert_eq!(net.links.len(), 2 * links);
+    let dark = [("from", text("dark"))];
+    for (table, at) in [(written("circuits", &[]), 0), (written("changes", &dark), 1)] {
+        let switches: BTreeSet<usize> =
+            table.lines().skip(1).map(|row| row.split(',').nth(at).unwrap().parse().unwrap()).collect();
+        let working: BTreeSet<usize> = (0..SWITCHES).filter(|switch| ![3, 17].contains(switch)).collect();
+        assert_eq!(switches, working);
+    }
+    let picture = written("svg", &[]);
+    let drawn =
+        picture.split("of cube ").filter_map(|part| part.split_once(": ")).filter_map(|(_, count)| {
+            count.split_once(" circuit").and_then(|(count, _)| count.parse::<usize>().ok())
+        });
+    assert_eq!(drawn.sum::<usize>(), 2 * (SWITCHES - 2));
+}
+
 #[test]
 fn graphs_have_every_link_once() {
     let pod = formula(2);
