@@ -115,7 +115,10 @@ impl Kind for Tpu {
     }
 
     fn caveat(plan: &Plan<Self>) -> Option<String> {
-        let said = [routes_note(&plan.scenario.body, &plan.result), failed_note(&plan.scenario.body)];
+        let (scenario, result) = (&plan.scenario.body, &plan.result);
+        let window = result.simulation.as_ref().zip(scenario.simulate.as_ref());
+        let window = window.and_then(|(found, settings)| found.window_note(settings.warmup_cycles));
+        let said = [routes_note(scenario, result), failed_note(scenario), window];
         let said: Vec<String> = said.into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join("; "))
     }

@@ -238,3 +238,27 @@ record! {
         pub curve: Vec<(f64, f64, f64)> = sane(),
     }
 }
+
+impl Simulation {
+    /// Returns the remark on a saturation that the measurement window limits, not the network: at the highest rate that
+    /// counts as delivered (or at the lowest rate, if none does), packets take longer than the warm-up, so too many of
+    /// them are still under way when the window ends. `None` if the warm-up is long enough.
+    pub fn window_note(&self, warmup_cycles: u32) -> Option<String> {
+        let reached = self.saturation_flits_per_cycle_per_node * (1.0 + 1e-9);
+        let by_rate = |a: &&(f64, f64, f64), b: &&(f64, f64, f64)| a.0.total_cmp(&b.0);
+        let delivered = self.curve.iter().filter(|point| point.0 <= reached).max_by(by_rate);
+        let &(rate, flits, cycles) = delivered.or_else(|| self.curve.iter().min_by(by_rate))?;
+        let why = if flits == 0.0 {
+            "no packet left the network within the window".to_owned()
+        } else if cycles > f64::from(warmup_cycles) {
+            format!("packets took {cycles:.0} cycles on average, longer than warmup_cycles={warmup_cycles}")
+        } else {
+            return None;
+        };
+        Some(format!(
+            "the saturation is a limit of the simulated window, not of the network: at {rate} flits per cycle and chip, \
+             {why}; set warmup_cycles to at least {:.0}",
+            (2.0 * cycles).max(1000.0)
+        ))
+    }
+}

@@ -40,6 +40,8 @@ pub(super) fn check(
 ) {
     if let Some(simulation) = &result.simulation {
         possible(scenario, result, simulation, found);
+        let warmup_cycles = scenario.simulate.clone().unwrap_or_default().warmup_cycles;
+        remarks.extend(simulation.window_note(warmup_cycles));
     }
     let cases = result.faults.iter().filter_map(|case| {
         let saturation = case.saturation_flits_per_cycle_per_node?;

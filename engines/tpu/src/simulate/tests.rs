@@ -3,7 +3,7 @@ use crate::model::baselines;
 use crate::model::group::Group;
 use crate::model::pod;
 use crate::model::topology::Topology;
-use crate::plan::{Expansion, Route, Routing, RoutingClaims};
+use crate::plan::{Expansion, Route, Routing, RoutingClaims, Simulation};
 use crate::routing;
 use crate::routing::dor;
 use crate::scenario::SimulationSettings;
@@ -288,6 +288,25 @@ fn steps_and_bisection_agree_and_repeat() {
     assert_ne!(thirds.curve, find(SaturationSearch::Bisection, 5).curve);
     // Rates are multiples of the step without its rounding error.
     assert!(steps.curve.iter().enumerate().all(|(index, point)| point.0 == (index + 1) as f64 / 10.0));
+}
+
+/// A window that ends before packets arrive measures itself, not the network.
+#[test]
+fn a_warm_up_shorter_than_the_latency_is_remarked() {
+    let (pod, routing) = small();
+    let note = |warmup_cycles| {
+        let settings = SimulationSettings { rate_step: 0.1, warmup_cycles, ..short() };
+        let found =
+            simulate(&pod, &routing, &settings, SaturationSearch::Bisection, 1, &mut Unwatched::default());
+        found.unwrap().window_note(warmup_cycles)
+    };
+    for warmup_cycles in [0, 100] {
+        let said = note(warmup_cycles).unwrap();
+        assert!(said.contains(&format!("longer than warmup_cycles={warmup_cycles}")), "{said}");
+    }
+    assert_eq!(note(1500), None);
+    let empty = Simulation { saturation_flits_per_cycle_per_node: 0.0, curve: vec![(0.5, 0.0, 0.0)] };
+    assert!(empty.window_note(60).unwrap().contains("no packet left"));
 }
 
 #[test]
