@@ -219,7 +219,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&config, "assumed: mfu 0.4", "leave out --strict"),
         (&calculon, "assumed: vocab 51200", "leave out --strict"),
         (&megatron, "assumed: mfu 0.4", "leave out --strict"),
-        (&["import", "csv", "switches.json", "table.csv"], "lists only changes", "leave out --strict"),
+        (&["import", "csv", "switches.json", "table.csv"], "has no row with 'keep'", "leave out --strict"),
         (&ocp, "is INVALID; the import leaves it out", "leave out --strict"),
         (&calient, "1.1.1-1.1.6 is OC=FAIL; the import counts it as set", "leave out --strict"),
         (

@@ -1,10 +1,11 @@
-//! Tables as the export writes them: `ocs_id,action,pod_a,port_a,pod_b,port_b`, pods and ports from 0.
+//! Tables as the export writes them: `ocs_id,action,pod_a,port_a,pod_b,port_b`, pods and ports from 0. Further columns of
+//! the export are optional; if a table has them, they must agree with the ports of the scenario.
 
 use super::{Imported, Input, in_file, text_of};
-use crate::files::exports::csv::COLUMNS;
+use crate::files::exports::csv::{COLUMNS, MORE_COLUMNS};
 use crate::plan::Action;
 use crate::scenario::{Circuit, CrossconnectScenario, Installed, InstalledOcs, Side, Wiring};
-use lightbay_core::cells::fields;
+use lightbay_core::cells::{csv, fields};
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
 use std::collections::HashMap;
 
@@ -54,7 +55,7 @@ pub(super) fn read(
         }
         for (number, line) in rows {
             let place = format!("line {number}");
-            match row(scenario, line) {
+            match row(scenario, &header, line) {
                 Ok((_, action, _)) if action == (if before { Action::Add } else { Action::Remove }) => {
                     counts[action as usize] += 1;
                 }
@@ -77,7 +78,7 @@ pub(super) fn read(
         ));
         if kept == 0 && removed + added > 0 {
             assumed.push(format!(
-                "{}: lists only changes; export with full=true to include the circuits that stay",
+                "{}: has no row with 'keep', so the import assumes that no circuit stays; if circuits stay, export with full=true",
                 file.name
             ));
         }
@@ -93,10 +94,13 @@ pub(super) fn read(
 }
 
 /// Parses a row into switch, action and circuit.
-fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circuit), Problem> {
+fn row(
+    scenario: &CrossconnectScenario,
+    header: &[&str],
+    line: &str,
+) -> Result<(u32, Action, Circuit), Problem> {
     let cells = fields(line);
     let cells: Vec<&str> = cells.iter().map(|cell| cell.trim()).collect();
-    // Further columns are not read; they are for people.
     if cells.len() < COLUMNS.len() {
         return Err(Problem::new(
             "",
@@ -131,7 +135,52 @@ fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circ
     }
     let circuit =
         Circuit { pod_a: number(2)?, port_a_index: number(3)?, pod_b: number(4)?, port_b_index: number(5)? };
-    Ok((ocs, action, circuit))
+    match contradiction(scenario, header, &cells, (ocs, circuit)) {
+        Some(problem) => Err(problem),
+        None => Ok((ocs, action, circuit)),
+    }
+}
+
+/// Returns the problem of a row whose further columns (side, panel port, name of pod or switch) name another port than
+/// its numbers do, because the table then belongs to other wiring; `None` for columns that are absent or empty.
+fn contradiction(
+    scenario: &CrossconnectScenario,
+    header: &[&str],
+    cells: &[&str],
+    (ocs, circuit): (u32, Circuit),
+) -> Option<Problem> {
+    let wrong = |column: &str, expected: &str, of: &str| -> Option<Problem> {
+        let at = header.iter().position(|name| *name == column)?;
+        let cell = *cells.get(at).filter(|cell| !cell.is_empty())?;
+        // Names are compared as the export writes them.
+        let written = csv(expected);
+        let agrees = cell == expected || fields(&written).first().is_some_and(|field| field.trim() == cell);
+        (!agrees).then(|| {
+            Problem::new(
+                "",
+                format!("{column} is '{cell}', but {of} has '{expected}' in this scenario"),
+                "give the table of this scenario; if the table is right, correct the wiring of the scenario first",
+            )
+        })
+    };
+    let [side_a, panel_a, name_a, side_b, panel_b, name_b, _, switch] = MORE_COLUMNS;
+    let far = if scenario.wiring == Wiring::SingleSided { Side::A } else { Side::B };
+    let of_switch = wrong(switch, &scenario.ocs_name(ocs), &format!("switch {ocs}"));
+    let of_ends = [
+        (Side::A, circuit.pod_a, circuit.port_a_index, [side_a, panel_a, name_a]),
+        (far, circuit.pod_b, circuit.port_b_index, [side_b, panel_b, name_b]),
+    ];
+    let mut of_ends = of_ends.into_iter().filter_map(|(side, pod, port, [of_side, panel, name])| {
+        // A pod or port that does not exist is reported later.
+        if pod >= scenario.pods || port >= scenario.ports(side, pod as usize, ocs as usize) {
+            return None;
+        }
+        let end = format!("port {port} of pod {pod} on switch {ocs}");
+        wrong(of_side, side.word(), &end)
+            .or_else(|| wrong(panel, &scenario.panel_number(side, ocs, (pod, port))?.to_string(), &end))
+            .or_else(|| wrong(name, &scenario.pod_name(pod as usize), &format!("pod {pod}")))
+    });
+    of_switch.or_else(|| of_ends.next())
 }
 
 /// Marks the ports of a circuit as taken.
