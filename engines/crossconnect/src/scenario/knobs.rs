@@ -3,7 +3,7 @@
 use super::{CrossconnectScenario, GIVEN, MAX_PORTS, Port, Side, Wiring};
 use crate::scenario::presets;
 use lightbay_core::param::{ParamInfo, ParamValue};
-use lightbay_core::problem::Problem;
+use lightbay_core::problem::{Problem, few};
 use lightbay_core::record::{Knob, Knobs, Record as _};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -67,7 +67,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         ),
         Knob::own(
             ParamInfo::text("failed_ocs", "Switches on which all ports have failed, by number or name: '2,5'; 'none' for no switch."),
-            |hall: &CrossconnectScenario| Some(listed(hall.failed_ocs().into_iter(), |ocs| ocs.to_string())),
+            |hall: &CrossconnectScenario| Some(listed(hall.failed_ocs().into_iter(), |ocs| hall.ocs_text(ocs))),
             |hall, text| hall.set_failed_ocs(&text.to_string()),
         ),
         Knob::own(
@@ -175,17 +175,23 @@ impl CrossconnectScenario {
         }
     }
 
-    /// Returns the target circuits pair by pair; `None` if there are too many pairs to list.
+    /// Returns the target circuits pair by pair; `None` if there are too many pairs to list, or if names are ambiguous.
     fn listed_circuits(&self) -> Option<ParamValue> {
         let rows = self.logical_circuits.iter().enumerate();
         let pairs = rows
             .flat_map(|(a, row)| row.iter().enumerate().skip(a + 1).map(move |(b, &count)| (a, b, count)));
         let wanted: Vec<_> = pairs.filter(|&(_, _, count)| count > 0).collect();
-        let text = |(a, b, count)| format!("{a}-{b}:{count}");
-        (wanted.len() <= MOST_LISTED).then(|| listed(wanted.into_iter(), text))
+        let pod = |pod: usize| self.pod_text(pod as u32);
+        let text = |(a, b, count)| format!("{}-{}:{count}", pod(a), pod(b));
+        // Pairs of names that are ambiguous cannot be listed.
+        let reads =
+            |&(a, b, _): &(usize, usize, u32)| self.pair_named(&format!("{}-{}", pod(a), pod(b))).is_some();
+        let lists = wanted.len() <= MOST_LISTED && (self.pods_have_numbers() || wanted.iter().all(reads));
+        lists.then(|| listed(wanted.into_iter(), text))
     }
 
     fn set_circuits(&mut self, text: &str) -> Result<(), Problem> {
+        let mut seen = BTreeSet::new();
         for entry in entries(text) {
             let parts = entry.rsplit_once(':').and_then(|(pair, count)| {
                 let (a, b) = self.pair_named(pair)?;
@@ -195,12 +201,18 @@ impl CrossconnectScenario {
                 let [one, other] = [0, 1].map(|pod| {
                     self.pod_names.as_ref().map_or_else(|| pod.to_string(), |_| self.pod_name(pod))
                 });
-                let remedy = format!(
-                    "give pairs of different pods, by number (0 to {}) or by name, such as '{one}-{other}:4'",
-                    self.pods - 1
-                );
+                let by = if self.pods_have_numbers() {
+                    format!("by number (0 to {}) or by name", self.pods - 1)
+                } else {
+                    "by name, because names of pods are numbers".to_owned()
+                };
+                let remedy = format!("give pairs of different pods, {by}, such as '{one}-{other}:4'");
                 return Err(wrong("circuits", entry, remedy));
             };
+            if !seen.insert([a.min(b), a.max(b)]) {
+                let message = format!("has '{entry}', but the list names this pair of pods twice");
+                return Err(Problem::new("circuits", message, "name each pair of pods once"));
+            }
             self.logical_circuits[a][b] = count;
             self.logical_circuits[b][a] = count;
         }
@@ -230,8 +242,16 @@ impl CrossconnectScenario {
         let mut dead = BTreeSet::new();
         for entry in entries(text) {
             dead.insert(self.ocs_named(entry).ok_or_else(|| {
-                let names = if self.panels.is_empty() { "" } else { ", or give a name" };
-                wrong("failed_ocs", entry, format!("switches are 0 to {}{names}", self.ocs_count - 1))
+                let last = self.ocs_count - 1;
+                let remedy = if !self.switches_have_numbers() {
+                    let names: Vec<String> = (0..self.ocs_count).map(|ocs| self.ocs_name(ocs)).collect();
+                    format!("the names of the switches are numbers, so give names: {}", few(&names))
+                } else if self.panels.is_empty() {
+                    format!("switches are 0 to {last}")
+                } else {
+                    format!("switches are 0 to {last}, or give a name")
+                };
+                wrong("failed_ocs", entry, remedy)
             })?);
         }
         let before = self.failed_ocs();

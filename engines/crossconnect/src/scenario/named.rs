@@ -20,6 +20,17 @@ impl CrossconnectScenario {
         None
     }
 
+    /// Returns the panel number of a port, given by pod and index, as [`Self::port_at`] reads it; `None` if the panel
+    /// does not list the port.
+    pub fn panel_number(&self, side: Side, ocs: u32, (pod, index): (u32, u32)) -> Option<u32> {
+        if let Some(panel) = self.panel(ocs) {
+            let end = Some((side, pod, index));
+            return panel.ports.iter().find(|port| port.end() == end).map(|port| port.number);
+        }
+        let before = (0..pod).map(|pod| self.ports(side, pod as usize, ocs as usize)).sum::<u32>();
+        Some(1 + before + index)
+    }
+
     /// Parses the two pods of `0-1`, or of `leaf-a-leaf-b` (names may contain the separator); `None` if the text does
     /// not name two pods.
     pub(super) fn pair_named(&self, text: &str) -> Option<(u32, u32)> {
@@ -44,8 +55,8 @@ impl CrossconnectScenario {
                     ("b" | "B", index) => (Side::B, index),
                     _ => return None,
                 };
-                let ocs_id = self.ocs_named(ocs).or_else(|| ocs.parse().ok())?;
-                let pod = self.pod_named(pod).or_else(|| pod.parse().ok())?;
+                let ocs_id = self.ocs_named(ocs).or_else(|| self.ocs_numbered(ocs))?;
+                let pod = self.pod_named(pod).or_else(|| self.pod_numbered(pod))?;
                 Some(Port { ocs_id, pod, side, port_index: index.parse().ok()? })
             }
             _ => None,
@@ -63,11 +74,10 @@ impl CrossconnectScenario {
         let Port { ocs_id, pod, side, port_index } = port;
         match self.panel(ocs_id) {
             Some(panel) => {
-                let end = Some((side, pod, port_index));
-                let number = panel.ports.iter().find(|port| port.end() == end).map_or(0, |port| port.number);
+                let number = self.panel_number(side, ocs_id, (pod, port_index)).unwrap_or_default();
                 format!("{}:{number}", panel.name)
             }
-            None => format!("{ocs_id}:{pod}:{}{port_index}", side.word()),
+            None => format!("{ocs_id}:{}:{}{port_index}", self.pod_text(pod), side.word()),
         }
     }
 
@@ -75,11 +85,11 @@ impl CrossconnectScenario {
     /// `None` for any other text.
     pub(super) fn pin_named(&self, text: &str) -> Option<Placed> {
         let (ocs, circuit) = text.rsplit_once(':')?;
-        let ocs_id = self.ocs_named(ocs.trim()).or_else(|| ocs.trim().parse().ok())?;
-        let (a, b) = circuit.split_once('-')?;
+        let ocs_id = self.ocs_named(ocs.trim()).or_else(|| self.ocs_numbered(ocs.trim()))?;
         let end = |text: &str, far: bool| -> Option<(u32, u32)> {
-            if let Some((pod, port)) = text.trim().split_once('.') {
-                return Some((pod.parse().ok()?, port.parse().ok()?));
+            if let Some((pod, port)) = text.trim().rsplit_once('.') {
+                let pod = self.pod_named(pod).or_else(|| self.pod_numbered(pod))?;
+                return Some((pod, port.parse().ok()?));
             }
             let number = text.trim().parse().ok()?;
             self.panel(ocs_id)?;
@@ -88,7 +98,11 @@ impl CrossconnectScenario {
         };
         // Either end may be named first.
         let of = |a: &str, b: &str| Some((end(a, false)?, end(b, true)?));
-        let ((pod_a, port_a_index), (pod_b, port_b_index)) = of(a, b).or_else(|| of(b, a))?;
+        let splits = circuit.match_indices('-').map(|(at, _)| (&circuit[..at], &circuit[at + 1..]));
+        let mut found = splits.filter_map(|(a, b)| of(a, b).or_else(|| of(b, a)));
+        // Names of pods may contain the separator; a text that can be split in two ways is ambiguous.
+        let ((pod_a, port_a_index), (pod_b, port_b_index)) =
+            found.next().filter(|_| found.next().is_none())?;
         Some(Placed { ocs_id, circuit: Circuit { pod_a, port_a_index, pod_b, port_b_index } })
     }
 
@@ -97,6 +111,7 @@ impl CrossconnectScenario {
         let Placed { ocs_id, circuit } = pin;
         let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
         let Some(own) = self.own_numbers(ocs_id) else {
+            let [pod_a, pod_b] = [pod_a, pod_b].map(|pod| self.pod_text(pod));
             return format!("{ocs_id}:{pod_a}.{port_a_index}-{pod_b}.{port_b_index}");
         };
         let numbers = self.ends(circuit).map(|end| own.get(&end).copied().unwrap_or_default());

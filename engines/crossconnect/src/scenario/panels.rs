@@ -66,6 +66,11 @@ pub(crate) fn wrong_name(name: &str) -> Option<String> {
     (name.chars().count() > LONGEST).then(|| format!("is longer than {LONGEST} characters"))
 }
 
+/// Returns the number in `3` or `pod 3`.
+fn number_of_pod(text: &str) -> Option<u32> {
+    text.strip_prefix("pod ").unwrap_or(text).parse().ok()
+}
+
 /// Remedy for a name that is not valid.
 pub(crate) const NAME_REMEDY: &str = "give a name without control characters and without , : ; \" / and \\";
 
@@ -86,17 +91,52 @@ impl CrossconnectScenario {
         self.panel(ocs).map_or_else(|| format!("OCS {ocs}"), |panel| panel.name.clone())
     }
 
-    /// Returns the number of a switch, given its name, or the number as text; `None` if the switch does not exist.
+    /// Returns the number of a switch, given its name, or the number as text; `None` if the switch does not exist, or
+    /// if the text is a number and switches have names only ([`Self::switches_have_numbers`]).
     pub fn ocs_named(&self, text: &str) -> Option<u32> {
         let by_name = self.panels.iter().position(|panel| panel.name == text).map(|at| at as u32);
-        by_name.or_else(|| text.parse().ok().filter(|&ocs| ocs < self.ocs_count))
+        by_name.or_else(|| self.ocs_numbered(text).filter(|&ocs| ocs < self.ocs_count))
     }
 
-    /// Returns the number of a pod, given its name, or the number as text; `None` if the pod does not exist.
+    /// Returns the number of a pod, given its name, or the number as text; `None` if the pod does not exist, or if the
+    /// text is a number and pods have names only ([`Self::pods_have_numbers`]).
     pub fn pod_named(&self, text: &str) -> Option<u32> {
         let by_name = self.pod_names.iter().flatten().position(|name| name == text).map(|at| at as u32);
-        by_name
-            .or_else(|| text.strip_prefix("pod ").unwrap_or(text).parse().ok().filter(|&pod| pod < self.pods))
+        by_name.or_else(|| self.pod_numbered(text).filter(|&pod| pod < self.pods))
+    }
+
+    /// Parses the number of a switch, which may not exist; `None` if switches have names only.
+    pub(super) fn ocs_numbered(&self, text: &str) -> Option<u32> {
+        text.parse().ok().filter(|_| self.switches_have_numbers())
+    }
+
+    /// Parses the number of a pod, which may not exist; `None` if pods have names only.
+    pub(super) fn pod_numbered(&self, text: &str) -> Option<u32> {
+        number_of_pod(text).filter(|_| self.pods_have_numbers())
+    }
+
+    /// Returns `true` if texts may give switches by number, from 0. If the name of a switch is the number of another
+    /// switch, texts give the names, because a number would be ambiguous.
+    pub fn switches_have_numbers(&self) -> bool {
+        let number = |panel: &Panel| panel.name.parse::<u32>().ok();
+        (0u32..).zip(&self.panels).all(|(ocs, panel)| number(panel).is_none_or(|number| number == ocs))
+    }
+
+    /// Returns `true` if texts may give pods by number, from 0, as [`Self::switches_have_numbers`] for switches.
+    pub fn pods_have_numbers(&self) -> bool {
+        let names = self.pod_names.iter().flatten();
+        (0u32..).zip(names).all(|(pod, name)| number_of_pod(name).is_none_or(|number| number == pod))
+    }
+
+    /// Returns a switch as the text of a parameter, which [`Self::ocs_named`] reads: its number, or its name if switches
+    /// have names only.
+    pub(super) fn ocs_text(&self, ocs: u32) -> String {
+        if self.switches_have_numbers() { ocs.to_string() } else { self.ocs_name(ocs) }
+    }
+
+    /// Returns a pod as the text of a parameter, which [`Self::pod_named`] reads, like [`Self::ocs_text`].
+    pub(super) fn pod_text(&self, pod: u32) -> String {
+        if self.pods_have_numbers() { pod.to_string() } else { self.pod_name(pod as usize) }
     }
 
     /// Checks panels against the ports of the pods: every port once, numbers from 1 without a gap, valid names.

@@ -116,6 +116,51 @@ fn knobs_change_what_they_name() {
     assert_eq!(scenario.ports_a[2], [7, 7]);
 }
 
+/// If names are numbers, only names select switches and pods, and the text of every parameter reads back as itself.
+#[test]
+fn names_that_are_numbers_are_not_mistaken_for_indices() {
+    let mut value = serde_json::to_value(example()).unwrap();
+    let port = |at: u32| json!({"number": at + 1, "pod": at % 4, "side": if at < 4 { "a" } else { "b" }, "port_index": 0});
+    let panel = |name: &str| json!({"name": name, "ports": (0..8).map(port).collect::<Vec<_>>()});
+    value["panels"] = json!([panel("1"), panel("2")]);
+    value["pod_names"] = json!(["1", "2", "3", "4"]);
+    let hall = read(&value).unwrap();
+    let set = |name: &str, text: &str| {
+        let mut hall = hall.clone();
+        hall.set(name, None, &ParamValue::Text(text.into()))
+            .map(|()| hall)
+            .map_err(|problem| problem.to_string())
+    };
+    let of_second = set("failed_ocs", "2").unwrap();
+    assert!(of_second.failed_ports.iter().all(|port| port.ocs_id == 1));
+    assert_ne!(set("failed_ocs", "1").unwrap(), of_second);
+    assert!(set("failed_ocs", "0").unwrap_err().contains("give names: 1, 2"));
+    let fewer = set("circuits", "1-2:0").unwrap();
+    assert_eq!(fewer.logical_circuits[0][1], 0);
+    assert!(set("circuits", "0-1:0").unwrap_err().contains("by name"));
+    let pinned = set("pinned", "1:2.0-1.0").unwrap();
+    assert_eq!((pinned.pinned[0].ocs_id, pinned.pinned[0].circuit.pod_a), (0, 1));
+    let failed = set("failed_ports", "2:1:a0").unwrap();
+    assert_eq!((failed.failed_ports[0].ocs_id, failed.failed_ports[0].pod), (1, 0));
+    for (changed, name) in
+        [(of_second, "failed_ocs"), (fewer, "circuits"), (pinned, "pinned"), (failed, "failed_ports")]
+    {
+        let text = KNOBS.get(&changed, name).unwrap();
+        let mut again = hall.clone();
+        if name == "circuits" {
+            again.set(name, None, &ParamValue::Text("1-2:0".into())).unwrap();
+        }
+        again.set(name, None, &text).unwrap();
+        assert_eq!(again, changed, "{name}={text}");
+    }
+    // Without panels, names of pods still select the pod.
+    let bare = CrossconnectScenario { panels: Vec::new(), ..hall.clone() };
+    let mut pin = bare.clone();
+    pin.set("pinned", None, &ParamValue::Text("0:2.0-1.0".into())).unwrap();
+    assert_eq!(KNOBS.get(&pin, "pinned"), Some(ParamValue::Text("0:2.0-1.0".into())));
+    assert_eq!(pin.pinned[0].circuit.pod_a, 1);
+}
+
 #[test]
 fn another_instance_is_drawn_by_its_seed() {
     let mut scenario = presets::scenario("crossconnect-8-4-25").unwrap();

@@ -38,11 +38,12 @@ pub(super) fn of<'a>(
         // With one switch and one file, the assignment is clear.
         let only = (devices.len() == 1 && files.len() == 1).then_some(last);
         let Some(id) = named.or(only) else {
-            problems.add(
-                file.name,
-                "does not name its switch",
-                "put 'ocs-NUMBER' into the file name, or give ocs_ids",
-            );
+            let remedy = if has_numbers(scenario) {
+                "put 'ocs-NUMBER' into the file name, or give ocs_ids"
+            } else {
+                "put the name of the switch into the file name, because the names are numbers, or give ocs_ids"
+            };
+            problems.add(file.name, "does not name its switch", remedy);
             continue;
         };
         if devices.iter().all(|device| device.id != id) {
@@ -85,7 +86,15 @@ fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
     };
     let named = (0u32..).zip(&scenario.panels).filter(|(_, panel)| named(panel));
     let longest = named.max_by_key(|(_, panel)| panel.name.len()).map(|(ocs, _)| ocs);
-    longest.filter(|_| scenario.wiring != Wiring::CrossWired).or_else(|| number_in(file))
+    longest
+        .filter(|_| scenario.wiring != Wiring::CrossWired)
+        .or_else(|| number_in(file).filter(|_| has_numbers(scenario)))
+}
+
+/// Returns `true` if the number in a file name is the number of its switch: always if the wiring needs two devices for
+/// each switch, which have numbers only, and otherwise unless names are numbers.
+fn has_numbers(scenario: &CrossconnectScenario) -> bool {
+    scenario.wiring == Wiring::CrossWired || scenario.switches_have_numbers()
 }
 
 /// Returns the number after the last `ocs-` of a name; `None` if the name has no such number.

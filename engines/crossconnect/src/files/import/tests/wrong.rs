@@ -198,6 +198,24 @@ fn deep_answers_do_not_exhaust_the_stack() {
     }
 }
 
+/// The number in `ocs-NUMBER` is ambiguous if the names of the switches are numbers, so file names give the names.
+#[test]
+fn files_of_switches_whose_names_are_numbers_are_named_after_them() {
+    let (mut scenario, mut changes) = testing::example();
+    on_panels(&mut scenario, &mut changes);
+    for (panel, name) in scenario.panels.iter_mut().zip(["1", "2"]) {
+        panel.name = name.to_owned();
+    }
+    let dark = tl1("");
+    let read = |names: [&str; 2]| {
+        let files = names.map(|name| Input { name, bytes: dark.as_bytes() });
+        installed("polatis_tl1", &files, &scenario, &params("polatis_tl1", &[]))
+    };
+    assert!(read(["ocs-1.txt", "ocs-2.txt"]).is_ok());
+    let refused = read(["ocs-0.txt", "ocs-1.txt"]).unwrap_err().to_string();
+    assert!(refused.contains("ocs-0.txt: does not name its switch; put the name of the switch"), "{refused}");
+}
+
 #[test]
 fn rows_have_to_fit_the_scenario() {
     let table = |rows: &str| {
@@ -224,6 +242,44 @@ fn rows_have_to_fit_the_scenario() {
     }
     assert!(problems("csv", &[("t.csv", "a,b\n")], &[]).contains("t.csv: has the columns 'a,b'"));
     assert!(problems("csv", &[("t.csv", "")], &[]).contains("has the columns ''"));
+}
+
+/// The numbers of a row and its panel ports, sides and names must agree, or the table belongs to other wiring.
+#[test]
+fn further_columns_of_a_table_have_to_agree_with_its_numbers() {
+    let (mut scenario, _) = testing::example();
+    scenario.pod_names = Some(["leaf-a", "leaf-b", "leaf-c", "-d"].map(str::to_owned).to_vec());
+    let header = [&csv_table::COLUMNS[..], &csv_table::MORE_COLUMNS[..]].concat().join(",");
+    let read = |row: &str| {
+        let text = format!("{header}\n{row}\n");
+        let file = [Input { name: "t.csv", bytes: text.as_bytes() }];
+        installed("csv", &file, &scenario, &params("csv", &[])).map_err(|problems| problems.to_string())
+    };
+    for row in [
+        "1,keep,0,0,3,0,a,1,leaf-a,b,4,-d,,OCS 1",
+        "1,keep,0,0,3,0,a,1,leaf-a,b,4,'-d,,OCS 1",
+        "1,keep,0,0,3,0,,,,,,,,",
+        "1,keep,0,0,3,0",
+    ] {
+        assert_eq!(read(row).unwrap().installed.ocs[1].cross_connects.len(), 1, "{row}");
+    }
+    for (row, expected) in [
+        (
+            "1,keep,0,0,3,0,a,2,leaf-a,b,4,-d,,OCS 1",
+            "line 2: panel_a is '2', but port 0 of pod 0 on switch 1 has '1'",
+        ),
+        (
+            "1,keep,0,0,3,0,a,1,leaf-a,b,3,-d,,OCS 1",
+            "panel_b is '3', but port 0 of pod 3 on switch 1 has '4'",
+        ),
+        ("1,keep,0,0,3,0,b,1,leaf-a,b,4,-d,,OCS 1", "side_a is 'b'"),
+        ("1,keep,0,0,3,0,a,1,leaf-c,b,4,-d,,OCS 1", "pod_name_a is 'leaf-c', but pod 0 has 'leaf-a'"),
+        ("1,keep,0,0,3,0,a,1,leaf-a,b,4,d,,OCS 1", "pod_name_b is 'd', but pod 3 has '-d'"),
+        ("1,keep,0,0,3,0,a,1,leaf-a,b,4,-d,,OCS 0", "switch_name is 'OCS 0', but switch 1 has 'OCS 1'"),
+    ] {
+        let refused = read(row).unwrap_err();
+        assert!(refused.contains(expected), "{row}: {refused}");
+    }
 }
 
 #[test]
