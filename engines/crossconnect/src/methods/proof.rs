@@ -81,6 +81,10 @@ pub(super) fn prove(
             Outcome::Infeasible(infeasible(&session.task, orientation, conflict.as_ref()))
         }
         Ending::Optimal => match outcome(cx, Limit::Work) {
+            // The optimum of a reduced target proves nothing about plans that set other target circuits.
+            Outcome::Done { status: Status::Feasible, .. } if !session.task.lost.is_empty() => {
+                Outcome::done(Status::Feasible)
+            }
             // The solver stopped at the requested gap.
             Outcome::Done { status: Status::Feasible, .. } => Outcome::done(Status::GapReached),
             outcome => outcome,

@@ -12,18 +12,22 @@ use crate::search::repair::repair;
 use lightbay_core::checked::Checked;
 use lightbay_core::context::Context;
 use lightbay_core::event::{HotStartFate, Severity};
-use lightbay_core::kind::Kind;
+use lightbay_core::kind::{Candidate, Kind};
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::counted;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A scenario and the task that its searches work on.
 #[derive(Debug)]
 pub(super) struct TaskSession {
     pub(super) scenario: CrossconnectScenario,
     pub(super) task: Task,
+    /// `true` if the run keeps a hot start that sets other target circuits than the task, because failed ports allow
+    /// several choices. Bounds on the circuits of the task then do not cover the best plan.
+    keeps_other: AtomicBool,
 }
 
 /// A solution and its origin.
@@ -42,7 +46,8 @@ const SAME_CIRCUITS: &str = "plans that set the same target circuits";
 impl TaskSession {
     /// Creates the session of a scenario.
     pub(super) fn of(scenario: &Scenario<Crossconnect>) -> Arc<Self> {
-        Arc::new(Self { task: Task::of(&scenario.body), scenario: scenario.body.clone() })
+        let keeps_other = AtomicBool::new(false);
+        Arc::new(Self { task: Task::of(&scenario.body), scenario: scenario.body.clone(), keeps_other })
     }
 
     /// Opens the session of a run and reports the counting bound.
@@ -75,7 +80,7 @@ impl TaskSession {
             cx.bound_over(bound, ORIENTED);
         } else if self.task.lost.is_empty() {
             cx.bound(bound);
-        } else {
+        } else if !self.keeps_other.load(Ordering::Relaxed) {
             cx.bound_over(bound, SAME_CIRCUITS);
         }
     }
@@ -149,10 +154,33 @@ impl TaskSession {
                 Ok(Some(FirstPlan { plan, removed, source: "hot start" }))
             }
             Err(why) => {
-                cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+                match self.with_other_circuits(&hot.plan) {
+                    Some(candidate) => {
+                        self.keeps_other.store(true, Ordering::Relaxed);
+                        let text = "the run keeps the plan unless it finds a better one; the plan leaves other target \
+                                    circuits unset than the searches do, so they cannot start from it";
+                        cx.hot_start_fate(HotStartFate::Accepted, text, before, Some(candidate.value));
+                        cx.incumbent(candidate.value, 0.0, "hot start", move || candidate)?;
+                    }
+                    None => cx.hot_start_fate(HotStartFate::Rejected, why, before, None),
+                }
                 Ok(None)
             }
         }
+    }
+
+    /// Returns a plan of the scenario of this session as it is, if failed ports reduce the target and the plan leaves
+    /// as many target circuits unset as the task does, but other ones.
+    fn with_other_circuits(&self, plan: &Checked<Crossconnect>) -> Option<Candidate<CrossconnectResult>> {
+        let plan = plan.plan();
+        let lost: u64 = self.task.lost.iter().map(|cell| u64::from(cell.count)).sum();
+        let unmet = plan.result.changes()?.totals.unmet_circuits;
+        let is_alike = plan.scenario.body == self.scenario && lost > 0 && unmet == Some(lost);
+        is_alike.then(|| Candidate {
+            value: plan.objective.value,
+            metrics: plan.metrics.clone(),
+            result: plan.result.clone(),
+        })
     }
 
     /// Returns a better plan of another run, if one arrived.

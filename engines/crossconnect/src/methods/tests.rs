@@ -9,13 +9,15 @@ use crate::Crossconnect;
 use crate::plan::Action;
 use crate::scenario::{CrossconnectScenario, Placed, Rollout, Side, Stray, StrayEnd, Wiring};
 use crate::testing::{self, Sample};
-use lightbay_core::checked::downcast;
+use lightbay_core::checked::{Checked, SharedPlan, downcast};
 use lightbay_core::event::{EndStatus, EventBody};
 use lightbay_core::kind::{Depth, Kind as _};
+use lightbay_core::plan::Status;
 use lightbay_core::random::{Stream, Streams};
 use lightbay_core::testing::Ask;
 use rand::RngExt;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Scenarios of the suite.
 const USUAL_CASES: u64 = 24;
@@ -200,4 +202,35 @@ fn every_method_keeps_its_promises_on_random_scenarios() {
     let Counts { plans, refused, infeasible } = counts;
     assert!(plans > 4 * count, "{plans} plans, {refused} refusals, {infeasible} without any plan");
     println!("{count} scenarios: {plans} plans, {refused} refusals, {infeasible} without any plan");
+}
+
+/// Failed ports leave a choice of target circuits. A checked plan with another choice is a valid start: the run keeps it
+/// unless it finds a better plan, and a run without a requested gap never ends with a reached gap.
+#[test]
+fn a_hot_start_that_sets_other_target_circuits_is_kept() {
+    let example = |settings: &[(&str, &str)]| {
+        let mut scenario = crate::scenario::presets::scenario("crossconnect-example").unwrap();
+        for (name, text) in settings {
+            scenario.set(name, None, &lightbay_core::param::ParamValue::Text((*text).to_owned())).unwrap();
+        }
+        scenario
+    };
+    let solved = |scenario: CrossconnectScenario| {
+        let plan = Ask::of(&all(), "auto", scenario).run().sound().done.plan.unwrap();
+        downcast::<Crossconnect>(&plan).unwrap().plan().clone()
+    };
+    let failed = [("failed_ocs", "0")];
+    let free = solved(example(&failed));
+    let mut other = solved(example(&[failed[0], ("pinned", "1:0.0-2.0")]));
+    assert!(other.objective.value < free.objective.value, "the searches find no worse plan by themselves");
+    assert_ne!(free.status, Status::GapReached);
+    other.scenario = Arc::clone(&free.scenario);
+    other.provenance.scenario_sha256.clone_from(&free.provenance.scenario_sha256);
+    let value = other.objective.value;
+    let start: SharedPlan = Arc::new(Checked::verify(other, Depth::Usual).ok().unwrap());
+    for method in ["auto", "lumos-exact", "lumos-anneal"] {
+        let run = Ask::of(&all(), method, example(&failed)).from(Some(Arc::clone(&start))).run().sound();
+        let plan = run.done.plan.unwrap();
+        assert_eq!(plan.header().objective.value, value, "{method}");
+    }
 }
