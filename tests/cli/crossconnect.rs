@@ -136,7 +136,7 @@ fn a_change_is_made_in_batches_that_keep_the_limits() {
     assert_eq!(plan["metrics"]["dark_limit_kept"], 1.0);
     assert!(plan["metrics"]["max_dark_per_pod"].as_f64().unwrap() <= 2.0);
     place.run(&["check", "gentle.json"]).done();
-    place.run(&["show", "gentle.json"]).done().prints(&["2 circuits dark in a batch", "worst pod"]);
+    place.run(&["show", "gentle.json"]).done().prints(&["2 circuits dark in a batch", "most dark"]);
 }
 
 /// A plan of a training job is converted to circuits of switches; for the next plan of the job, only the difference is

@@ -212,6 +212,9 @@ fn check_changes(
     let counting =
         CountedBound { all, same_circuits: if is_reduced { same.max(all) } else { all }, is_reduced };
     figures::unmet(&exact, &pairs, remarks);
+    if let Some(dark) = &dark {
+        batches::exceeded(scenario, dark, remarks);
+    }
     let bound = figures::bound(counting, envelope, prove, depth, found, remarks);
     (Some(metrics), Some(bound))
 }

@@ -6,6 +6,7 @@ use super::{EXACT, Findings, code, compare_figure};
 use crate::plan::{Action, Changes, EntryRef};
 use crate::scenario::{CrossconnectScenario, Rollout};
 use lightbay_core::checked::Figure;
+use lightbay_core::problem::counted;
 use std::collections::{HashMap, HashSet};
 
 /// Circuits that are dark during the batches.
@@ -209,6 +210,24 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
         }
     }
     sound
+}
+
+/// Adds a remark for each limit of the rollout that the batches exceed.
+pub(super) fn exceeded(scenario: &CrossconnectScenario, dark: &Dark, remarks: &mut Vec<String>) {
+    let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
+    if most > 0 && dark.max_per_pod > u64::from(most) {
+        remarks.push(format!(
+            "the batches exceed a limit of the rollout: a pod lacks {} during a batch, above max_dark_per_pod={most}",
+            counted(dark.max_per_pod, "circuit", "circuits")
+        ));
+    }
+    if least > 0.0 && dark.least_pair_share < least - EXACT {
+        remarks.push(format!(
+            "the batches exceed a limit of the rollout: a pair of pods keeps {:.0} % of its circuits during a batch, \
+             below min_pair_share={least}",
+            100.0 * dark.least_pair_share
+        ));
+    }
 }
 
 /// Returns metrics that state whether the limits of the rollout are kept; there is one metric for each limit that is

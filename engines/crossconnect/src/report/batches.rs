@@ -19,7 +19,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
         Column::counts("removed", "rem"),
         Column::counts("added", "add"),
         Column::counts("dark_circuits", "dark").priority(1),
-        Column::words("worst_pod", "worst pod").priority(2),
+        Column::words("most_dark", "most dark").priority(2),
         Column::counts("pairs_cut_off", "cut off").priority(3),
     ];
     let mut table = Table::new(["batch", "batches"], columns).overview(OVERVIEW);

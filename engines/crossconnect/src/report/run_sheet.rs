@@ -16,7 +16,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes) -> Sec
         Column::words("switches", "switches"),
         Column::counts("down", "down"),
         Column::counts("up", "up"),
-        Column::words("worst_pod", "worst pod").priority(1),
+        Column::words("fewest_left", "fewest left").priority(1),
         Column::counts("pairs_cut_off", "cut off").priority(2),
         Column::words("back_to", "back to").priority(3),
     ];

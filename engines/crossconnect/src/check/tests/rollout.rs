@@ -92,10 +92,13 @@ fn limits_are_kept_or_the_plan_says_so() {
     for (most, share, name) in [(1, 0.0, PODS), (0, 0.5, PAIRS)] {
         strict.scenario.rollout = Rollout { max_dark_per_pod: most, min_pair_share: share };
         strict.with(|case| case.metric(name, 1.0)).assert_codes(&[code::ROLLOUT]);
+        let said = strict.verdict().remarks;
+        assert!(said.iter().any(|remark| remark.contains("exceed a limit of the rollout")), "{said:?}");
         strict.with(|case| case.metric(name, 0.0)).assert_passes();
     }
     strict.scenario.rollout = Rollout { max_dark_per_pod: 2, min_pair_share: 0.0 };
     strict.assert_passes();
+    assert!(strict.verdict().remarks.iter().all(|remark| !remark.contains("rollout")));
 }
 
 #[test]

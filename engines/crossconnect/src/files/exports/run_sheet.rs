@@ -113,7 +113,7 @@ fn head(document: &mut Document, subject: &Subject<'_>, changes: &Changes) {
             ]
         })
         .collect();
-    let columns = [">step", "switches", ">down", ">up", "worst pod", ">pairs without a circuit"];
+    let columns = [">step", "switches", ">down", ">up", "fewest circuits left", ">pairs without a circuit"];
     document.table(&columns, &rows);
 }
 
