@@ -95,6 +95,7 @@ fn set_all<K: Kind>(
     let other = |name: &str| K::SYNONYMS.iter().find(|(word, _)| *word == name).map(|(_, other)| *other);
     let mut changes = changes.to_vec();
     changes.sort_by_key(|(name, ..)| other(name).is_some());
+    let mut set = SetSoFar::<K>(Vec::new());
     for (name, index, value) in &changes {
         if let Some(other) = other(name).filter(|other| changes.iter().any(|(name, ..)| name == other)) {
             problems.add(*name, format!("cannot be combined with '{other}'"), "give one of the two");
@@ -105,6 +106,8 @@ fn set_all<K: Kind>(
             }
         } else if let Err(problem) = K::set_knob(&mut changed.body, name, *index, value) {
             problems.push(problem);
+        } else if let Some(problem) = set.replaced(&changed.body, name, value) {
+            problems.push(problem);
         }
         if let Some(provenance) = &mut changed.provenance {
             provenance.give(name);
@@ -114,6 +117,37 @@ fn set_all<K: Kind>(
     // Several knobs may be valid only together, so the result is validated, not each step.
     K::validate(&changed.body)?;
     Ok(changed)
+}
+
+/// Knobs that were set one after the other on a scenario, each with the scenario and its value at that time.
+struct SetSoFar<K: Kind>(Vec<(String, K::Scenario, ParamValue)>);
+
+impl<K: Kind> SetSoFar<K> {
+    /// Records that the knob `name` was set to `value`, which gave the scenario `body`. Returns the problem if this
+    /// replaced the value of a knob that was set before: the earlier setting would be lost without a message.
+    fn replaced(&mut self, body: &K::Scenario, name: &str, value: &ParamValue) -> Option<Problem> {
+        // A knob may be set again, for example for one entry of its list.
+        self.0.retain(|(known, ..)| known != name);
+        let lost = self.0.iter().find_map(|(known, then, before)| {
+            // A knob that lost its value is refined by the new one, or has no effect together with it.
+            let now = K::knob(body, known)?;
+            // So is a knob with a value that cannot be set, such as 'own'.
+            let is_settable = || K::set_knob(&mut then.clone(), known, None, &now).is_ok();
+            (now != *before && is_settable()).then_some((known, before, now))
+        });
+        let problem = lost.map(|(known, before, now)| {
+            let message = format!("{name}={value} changes {known}, which was set to '{before}', to '{now}'");
+            Problem::new(
+                known.clone(),
+                message,
+                format!("set {name} before {known}, or leave one of them out"),
+            )
+        });
+        if let Some(shown) = K::knob(body, name) {
+            self.0.push((name.to_owned(), body.clone(), shown));
+        }
+        problem
+    }
 }
 
 impl AnyScenario {

@@ -40,6 +40,8 @@ impl Kind for Moe {
         &["reconfiguration_delay_ms", "optical_degree", "link_gbps", "seq", "micro_batches"],
         &["delay", "optical degree", "rate", "sequence", "micro-batches", "other parameter"],
     );
+    const SYNONYMS: &'static [(&'static str, &'static str)] =
+        &[("delay_profile", "reconfiguration_delay_ms")];
     const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = MoeScenario;

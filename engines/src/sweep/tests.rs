@@ -215,6 +215,55 @@ fn a_cell_that_cannot_be_is_a_row_with_a_reason_and_the_line_goes_on() {
     assert!(line.contains(",invalid,") && line.matches('\n').count() == 1, "{line}");
 }
 
+/// A knob that replaces the value of a knob that was set before is refused, so that no row states a value that its
+/// scenario does not have. A knob that refines an earlier one is not.
+#[test]
+fn settings_that_a_later_setting_would_replace_are_refused() {
+    let set = |name: &str, texts: &[&str]| {
+        let (changed, _) =
+            crate::change(&preset(name).unwrap(), &settings(texts)).map_err(|all| all.to_string())?;
+        Ok::<_, String>(changed)
+    };
+    for (name, texts, expected) in [
+        (
+            "moe-small",
+            &["hidden=512", "model=mixtral_8x7b"][..],
+            "model=mixtral_8x7b changes hidden, which was set to '512', to '4096'; set model before hidden",
+        ),
+        ("moe-small", &["delay_profile=fast", "reconfiguration_delay_ms=1"], "cannot be combined"),
+        ("moe-small", &["reconfiguration_delay_ms=1", "delay_profile=fast"], "cannot be combined"),
+        (
+            "moe-small",
+            &["cluster_servers=16", "pp=3"],
+            "pp=3 changes cluster_servers, which was set to '16', to '24'",
+        ),
+        ("moe-small", &["eps_total_gbps=800", "link_gbps=200"], "changes eps_total_gbps"),
+        ("tpu-256", &["group=2,2", "cubes=2"], "cubes=2 changes group, which was set to '2,2', to 'auto'"),
+        ("pt-4x4x8", &["job_shape=8,4,4", "cubes=4"], "job_shape"),
+        ("crossconnect-example", &["circuits=0-1:1,1-0:0"], "names this pair of pods twice"),
+    ] {
+        let refused = set(name, texts).unwrap_err();
+        assert!(refused.contains(expected), "{texts:?}: {refused}");
+    }
+    for (name, texts) in [
+        ("moe-small", &["model=mixtral_8x7b", "hidden=512"][..]),
+        ("moe-small", &["hidden=4096", "model=mixtral_8x7b"]),
+        ("moe-small", &["pp=3", "cluster_servers=24"]),
+        ("tpu-256", &["cubes=2", "group=2"]),
+        ("crossconnect-example", &["ports_a=4", "ports_a[1]=5"]),
+    ] {
+        set(name, texts).unwrap_or_else(|refused| panic!("{texts:?}: {refused}"));
+    }
+    let sweep = sweep(&["moe-small"], &["hidden=512,4096", "model=mixtral_8x7b"], &["pooled"]);
+    let rows = solve(&sweep, &sweep.shard(Shard::WHOLE), Starts::new());
+    assert!(
+        rows[0].0.failed() && rows[0].0.reason.contains("set model before hidden"),
+        "{}",
+        rows[0].0.reason
+    );
+    assert!(!rows[1].0.failed(), "{}", rows[1].0.reason);
+}
+
 #[test]
 fn what_was_solved_earlier_is_started_from() {
     let sweep = sweep(&["tiny8"], &["seq=2048,4096,8192"], &["delta-fast"]);
