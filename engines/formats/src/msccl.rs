@@ -18,6 +18,7 @@ pub use check::{check, limits};
 pub use execute::{ExecuteOptions, Execution, Passage, execute};
 pub use read::read;
 
+use crate::collective::BufferSizes;
 use crate::graph::xml;
 use std::fmt::Write as _;
 
@@ -205,6 +206,18 @@ pub struct Algorithm {
     pub max_bytes: u64,
     /// Programs of the ranks, by rank.
     pub gpus: Vec<Gpu>,
+}
+
+impl Algorithm {
+    /// Returns the number of chunks in the buffers of each rank.
+    pub fn buffer_sizes(&self) -> Vec<BufferSizes> {
+        let sizes = |gpu: &Gpu| BufferSizes {
+            input: gpu.input_chunks,
+            output: gpu.output_chunks,
+            scratch: gpu.scratch_chunks,
+        };
+        self.gpus.iter().map(sizes).collect()
+    }
 }
 
 impl Algorithm {

@@ -16,7 +16,7 @@ pub use execute::{PlanExecution, PlanPassage, execute};
 pub use read::read;
 pub use write::write;
 
-use crate::collective::{Buffer, CollectiveOp};
+use crate::collective::{Buffer, BufferSizes, CollectiveOp};
 
 /// Maximum number of operations of a thread block in the executor.
 pub const MOST_OPERATIONS: usize = 64;
@@ -242,4 +242,16 @@ pub struct ExecutionPlan {
     pub max_bytes: u64,
     /// Programs of the GPUs, by rank.
     pub gpus: Vec<PlanGpu>,
+}
+
+impl ExecutionPlan {
+    /// Returns the number of chunks in the buffers of each rank.
+    pub fn buffer_sizes(&self) -> Vec<BufferSizes> {
+        let sizes = |gpu: &PlanGpu| BufferSizes {
+            input: gpu.input_chunks,
+            output: gpu.output_chunks,
+            scratch: gpu.scratch_chunks,
+        };
+        self.gpus.iter().map(sizes).collect()
+    }
 }

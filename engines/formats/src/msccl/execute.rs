@@ -5,7 +5,6 @@
 //! compared with the content that the collective requires.
 
 use super::{Action, Algorithm, BufferPlace, CollectiveOp, Step, check};
-use crate::collective::BufferSizes;
 use crate::collective::Wanted;
 use crate::collective::memory::{Memory, SumId};
 use crate::collective::order::{Clock, Moment, Order};
@@ -155,15 +154,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(algorithm: &'a Algorithm, in_place: bool, in_flight: Option<u32>) -> Result<Self, Problems> {
-        let sizes: Vec<BufferSizes> = algorithm
-            .gpus
-            .iter()
-            .map(|gpu| BufferSizes {
-                input: gpu.input_chunks,
-                output: gpu.output_chunks,
-                scratch: gpu.scratch_chunks,
-            })
-            .collect();
+        let sizes = algorithm.buffer_sizes();
         let memory = Memory::new(algorithm.collective, in_place, &sizes)?;
         let count = blocks_of(algorithm).count();
         let mut run = Self {

@@ -7,7 +7,7 @@
 use super::{ChannelSort, ExecutionPlan, PlanAction, PlanOperation, Span};
 use crate::collective::memory::{Memory, SumId};
 use crate::collective::order::{Clock, Order};
-use crate::collective::{BufferPlace, BufferSizes, CollectiveOp, Wanted};
+use crate::collective::{BufferPlace, CollectiveOp, Wanted};
 use lightbay_core::problem::{Problem, Problems};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -136,15 +136,7 @@ struct PlanRun<'a> {
 
 impl<'a> PlanRun<'a> {
     fn new(plan: &'a ExecutionPlan) -> Result<Self, Problems> {
-        let sizes: Vec<BufferSizes> = plan
-            .gpus
-            .iter()
-            .map(|gpu| BufferSizes {
-                input: gpu.input_chunks,
-                output: gpu.output_chunks,
-                scratch: gpu.scratch_chunks,
-            })
-            .collect();
+        let sizes = plan.buffer_sizes();
         let memory = Memory::new(plan.collective, plan.in_place, &sizes)?;
         let mut blocks = Vec::new();
         for (rank, gpu) in plan.gpus.iter().enumerate() {

@@ -5,7 +5,6 @@ use crate::files::msccl::NAME;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, Input, SubjectSort};
 use lightbay_core::problem::{Problems, counted};
-use lightbay_formats::collective::BufferSizes;
 use lightbay_formats::msccl::{Algorithm, ExecuteOptions, Execution, execute, read};
 use lightbay_formats::{Imported, Limits};
 use rustc_hash::FxHashMap;
@@ -32,15 +31,7 @@ pub(super) fn schedule(
 ) -> Result<Imported<OutsideSchedule>, Problems> {
     let file = read(input.bytes.as_slice(), &Limits::default())?;
     let algorithm = &file.value;
-    let sizes: Vec<BufferSizes> = algorithm
-        .gpus
-        .iter()
-        .map(|gpu| BufferSizes {
-            input: gpu.input_chunks,
-            output: gpu.output_chunks,
-            scratch: gpu.scratch_chunks,
-        })
-        .collect();
+    let sizes = algorithm.buffer_sizes();
     let wanted = wanted(algorithm.collective, scenario, &sizes);
     let options = ExecuteOptions { root: scenario.demand.root, wanted, ..ExecuteOptions::default() };
     let done = execute(algorithm, &options)?;

@@ -5,7 +5,6 @@ use crate::files::mscclpp::NAME;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, Input, SubjectSort};
 use lightbay_core::problem::{Problem, Problems, counted};
-use lightbay_formats::collective::BufferSizes;
 use lightbay_formats::mscclpp::{ExecutionPlan, PlanAction, PlanExecution, execute, read};
 use lightbay_formats::{Imported, Limits};
 use rustc_hash::FxHashMap;
@@ -44,15 +43,7 @@ pub(super) fn schedule(
         let remedy = "use a plan in which ranks put their data to other ranks and signal";
         return Err(Problem::new("gpus", message, remedy).into());
     }
-    let sizes: Vec<BufferSizes> = plan
-        .gpus
-        .iter()
-        .map(|gpu| BufferSizes {
-            input: gpu.input_chunks,
-            output: gpu.output_chunks,
-            scratch: gpu.scratch_chunks,
-        })
-        .collect();
+    let sizes = plan.buffer_sizes();
     let wanted = wanted(plan.collective, scenario, &sizes);
     let done = execute(plan, scenario.demand.root, &wanted)?;
     if !done.findings.is_empty() {
