@@ -265,7 +265,7 @@ fn switches_are_those_of_the_plan_and_differences_are_counted() {
     assert!(row.is_some(), "no row of cube 0 with {digits} in\n{screen}");
     bench.run(Command::Focus(PaneId::Kind(4)));
     bench.draw(120, 40);
-    bench.keys("l l");
+    bench.keys("l");
     has(&bench.alone("pod", 4, 120, 40), &format!("> X 1 (1,0)  voltage {}", voltages[1]));
 }
 

@@ -39,7 +39,7 @@ fn the_cursor_walks_over_rows_cells_and_spans_and_says_what_they_are() {
     for (pane, keys, sentence) in [
         (1, "j", "> transfers  5"),
         (2, "j", "> transfer 3  start 8.000 ms"),
-        (3, "j l", "> transfer 3  link  0.008000 s to 0.024000 s"),
+        (3, "l", "> transfer 3  link  0.008000 s to 0.024000 s"),
         (4, "j l", "> transfer 3 x transfer 3"),
     ] {
         focus(&mut bench, pane);

@@ -278,8 +278,7 @@ impl Theme {
         if matches!(self.palette, Palette::Ansi | Palette::Mono) {
             return Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD);
         }
-        let c = Colours::of(self.palette, self.background).map(|colour| to_depth(colour, self.depth));
-        Style::new().fg(c.ground).bg(c.plain).add_modifier(Modifier::BOLD)
+        Style::new().fg(self.colours.ground).bg(self.colours.plain).add_modifier(Modifier::BOLD)
     }
 
     /// Returns the style for bold text, without any colour.

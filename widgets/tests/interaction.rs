@@ -100,7 +100,7 @@ fn cells_of_the_activity_report_task_and_interval() {
     assert_eq!(state.hits.at(12, 2).map(|hit| (hit.id, hit.part)), Some((11, 27)));
     assert_eq!(state.hits.at(24, 3).map(|hit| (hit.id, hit.part)), Some((12, 29)));
     let cursor = buf.cell((24, 3)).unwrap();
-    assert!(cursor.modifier.contains(Modifier::REVERSED));
+    assert_eq!((cursor.fg, cursor.bg), (theme.cursor().fg.unwrap(), theme.cursor().bg.unwrap()));
     state.interval = Some(0);
     Activity::new(&theme, &intervals, &rows).render(area, &mut buf, &mut state);
     assert_eq!(state.columns.start, 0);
@@ -297,7 +297,7 @@ fn the_list_marks_matches_and_the_input_shows_its_cursor() {
     let (area, mut buf) = buffer(12, 1);
     Input::new(&theme, "a long text that scrolls", 24).render(area, &mut buf);
     assert!(text_of(&buf).ends_with("hat scrolls"), "{}", text_of(&buf));
-    assert!(buf.cell((11, 0)).unwrap().modifier.contains(Modifier::REVERSED));
+    assert_eq!(buf.cell((11, 0)).unwrap().bg, theme.cursor().bg.unwrap());
 }
 
 #[test]
