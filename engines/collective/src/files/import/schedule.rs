@@ -202,13 +202,12 @@ fn to_one(sort: CollectiveSort) -> bool {
 /// match it.
 fn custom(scenario: &CollectiveScenario, sizes: &[BufferSizes]) -> Option<(CollectiveSort, u32)> {
     let BufferSizes { input, output, .. } = *sizes.first()?;
-    let times = |chunks: u32| u32::try_from(sizes.len()).ok()?.checked_mul(chunks);
-    let found = match scenario.demand.collective {
-        sort @ CollectiveSort::Scatter if times(output) == Some(input) => (sort, output),
-        sort @ CollectiveSort::Gather if times(input) == Some(output) => (sort, input),
-        _ => return None,
-    };
-    (scenario.demand.rank_nodes(&scenario.topology).len() == sizes.len()).then_some(found)
+    let sort = scenario.demand.collective;
+    // The programs of a gather could be read in the same way, but a plan of a gather is made backwards.
+    let fits = sort == CollectiveSort::Scatter
+        && u32::try_from(sizes.len()).ok()?.checked_mul(output) == Some(input)
+        && scenario.demand.rank_nodes(&scenario.topology).len() == sizes.len();
+    fits.then_some((sort, output))
 }
 
 /// Returns the content of the outputs that a custom collective must have for a scenario.
@@ -246,7 +245,7 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
     };
     let Some((sort, per_rank)) = found else {
         let message = "is a custom collective: the file does not contain the destinations of the data, and its \
-             buffers do not match a scatter or gather of the scenario";
+             buffers do not match a scatter of the scenario";
         problems.add(
             "coll",
             message,
@@ -260,7 +259,7 @@ fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u
             format!("the schedule is for {}, but the scenario is for {}", sort.label(), collective.label());
         let remedy = format!("use a scenario with collective={}", sort.word());
         problems.add("demand.collective", message, remedy);
-    } else if !scenario.demand.copy && !to_one(sort) && sort != CollectiveSort::Gather {
+    } else if !scenario.demand.copy && !to_one(sort) {
         let message = "is false, but ranks that forward a received chunk keep a copy of it";
         problems.add("demand.copy", message, "use a scenario with copy=true");
     }

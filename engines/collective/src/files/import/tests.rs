@@ -286,9 +286,9 @@ fn sizes_of_stage_are_elements_and_its_groups_state_the_ranks() {
     let both = [trace!("dense.comm_group.json"), first];
     let told = run(&both, "ring4").unwrap_err();
     assert!(told.contains("has 4 GPUs, but 2 ranks take part"), "{told}");
-    let made = run(&both, "ring2").unwrap();
+    let made = run(&both, "mesh2").unwrap();
     assert_eq!((bytes(&made), made.assumed.len()), (2.0 * 2.0 * 262_144.0, 2));
-    let told = run(&[both[0].clone(), both[0].clone(), both[1].clone()], "ring2").unwrap_err();
+    let told = run(&[both[0].clone(), both[0].clone(), both[1].clone()], "mesh2").unwrap_err();
     assert!(told.contains("is a second file of groups"), "{told}");
 }
 

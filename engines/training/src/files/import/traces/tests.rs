@@ -287,7 +287,7 @@ fn exported_traces_of_a_job_come_back_with_the_same_transfers() {
             files.into_iter().map(|file| Input { name: file.name, bytes: file.bytes }).collect();
         let rate = format!("bandwidth_gbps={}", job.run.bandwidth_gbps);
         let inside = format!("intra_pod_gbps={}", job.run.intra_pod_gbps.unwrap_or(job.run.bandwidth_gbps));
-        let (made, _) = import(&inputs, &[&rate, &inside, "latency_us=0", "size=input"]).unwrap();
+        let (made, _) = import(&inputs, &[&rate, &inside, "latency_us=0"]).unwrap();
         let own = expanded(&job).unwrap();
         // Bytes by pair of pods, and number of tasks.
         let sums = |instance: &Instance| {
