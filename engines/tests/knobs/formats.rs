@@ -78,7 +78,7 @@ const CONFIG: &[Case] = &[
     case("peak_tflops", DENSE, RUN, ["", "500"]),
     case("mfu", DENSE, RUN, ["", "0.5"]),
     case("recompute", DENSE, RUN, ["", "selective"]),
-    case("zero", DENSE, RUN, ["", "0"]),
+    case("zero", DENSE, RUN, ["", "3"]),
     case("bwd_ratio", DENSE, RUN, ["", "1.5"]),
     case("act_bytes", DENSE, RUN, ["", "1"]),
     case("grad_bytes", DENSE, RUN, ["", "2"]),

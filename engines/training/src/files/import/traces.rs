@@ -156,7 +156,11 @@ fn check_effects(classes: &Classes, options: &TraceOptions) -> Result<(), Proble
         }
     };
     unused("size", options.total.is_some() && program.gathers == 0, "the traces have no all-gather");
-    let timed = "no computation of the traces lacks a time";
+    let timed = if options.no_compute {
+        "compute=zero ignores all compute times"
+    } else {
+        "no computation of the traces lacks a time"
+    };
     unused("tflops", options.tflops.is_some() && program.untimed == 0, timed);
     unused("memory_gbyte_per_s", options.memory_gbyte_per_s.is_some() && program.untimed == 0, timed);
     problems.into_result(())
