@@ -239,7 +239,6 @@ fn settings_that_a_later_setting_would_replace_are_refused() {
         ),
         ("moe-small", &["eps_total_gbps=800", "link_gbps=200"], "changes eps_total_gbps"),
         ("tpu-256", &["group=2,2", "cubes=2"], "cubes=2 changes group, which was set to '2,2', to 'auto'"),
-        ("pt-4x4x8", &["job_shape=8,4,4", "cubes=4"], "job_shape"),
         ("crossconnect-example", &["circuits=0-1:1,1-0:0"], "names this pair of pods twice"),
     ] {
         let refused = set(name, texts).unwrap_err();
