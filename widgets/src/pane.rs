@@ -158,7 +158,12 @@ impl<'a> Pane<'a> {
         pen.line(0, 0, width, rule, rule_style);
         // ` name value ` with one rule glyph at both ends and between them.
         let mut end = width - 1;
-        let room_for_value = width - 6 - number_width - name_width.min(8);
+        // A mark, such as that of another plan, precedes the context and is shown rather than the number, which may be of
+        // that plan.
+        let is_mark = |piece: &&Piece| piece.tone == Tone::Changed;
+        let marks = self.context.iter().take_while(is_mark).count();
+        let mark_width = i32::from(pieces_width(&self.context[..marks], glyphs));
+        let room_for_value = width - 6 - number_width - name_width.min(8) - mark_width;
         if value_width > 0 && value_width <= room_for_value {
             let start = end - value_width - 2;
             pen.line(start, 0, value_width + 2, " ", self.theme.style(Tone::Text));
@@ -184,7 +189,7 @@ impl<'a> Pane<'a> {
                 pen.glyph(x, 0, " ", rule_style);
             }
         } else if !self.context.is_empty()
-            && room >= i32::from(pieces_width(self.context, glyphs)).min(LEAST_CONTEXT)
+            && (marks > 0 || room >= i32::from(pieces_width(self.context, glyphs)).min(LEAST_CONTEXT))
         {
             x += pen.pieces(x, 0, room, self.context);
             pen.glyph(x, 0, " ", rule_style);

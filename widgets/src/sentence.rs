@@ -95,39 +95,78 @@ impl Widget for &Sentence<'_> {
         let (width, height) = (pen.width(), pen.height());
         let dots = i32::from(text::width_of_ellipsis(glyphs));
         let (mut x, mut y) = (0, 0);
-        // The last word in the row.
+        // The last group in the row.
         let (mut start, mut end) = (0, 0);
-        for piece in self.pieces {
-            let style = self.theme.ink(piece.tone, piece.bold);
-            for word in piece.text.split_inclusive(' ') {
-                let visible = i32::from(text::width(word.trim_end(), glyphs));
-                if x > 0 && x + visible > width {
-                    if y + 1 == height {
-                        let at = match width - dots - end {
-                            1.. => end + 1,
-                            0 => end,
-                            // The last word is omitted as a whole, because it may be a number.
-                            _ => {
-                                pen.line(start, y, width - start, " ", self.theme.style(Tone::Text));
-                                start
-                            }
-                        };
-                        pen.text(at, y, glyphs.ellipsis, self.theme.style(Tone::Muted));
-                        return;
-                    }
-                    y += 1;
-                    x = 0;
+        for group in groups(self.pieces) {
+            let text: String = group.iter().map(|(word, _)| *word).collect();
+            let visible = i32::from(text::width(text.trim_end(), glyphs));
+            if x > 0 && x + visible > width {
+                if y + 1 == height {
+                    let at = match width - dots - end {
+                        1.. => end + 1,
+                        0 => end,
+                        // The last group is omitted as a whole, because it may be a number.
+                        _ => {
+                            pen.line(start, y, width - start, " ", self.theme.style(Tone::Text));
+                            start
+                        }
+                    };
+                    pen.text(at, y, glyphs.ellipsis, self.theme.style(Tone::Muted));
+                    return;
                 }
-                if x == 0 && word.trim().is_empty() {
-                    continue;
-                }
-                if visible > 0 {
-                    (start, end) = (x, (x + visible).min(width));
-                }
-                x += pen.text(x, y, word, style);
+                y += 1;
+                x = 0;
+            }
+            if x == 0 && visible == 0 {
+                continue;
+            }
+            if visible > 0 {
+                (start, end) = (x, (x + visible).min(width));
+            }
+            for (word, piece) in group {
+                let style = self.theme.ink(piece.tone, piece.bold);
+                // The blanks after the last word of a row are omitted: drawn, they would cut this word.
+                let fits = x + i32::from(text::width(word, glyphs)) <= width;
+                let word = if fits { word } else { word.trim_end_matches(' ') };
+                x += if word.is_empty() { 0 } else { pen.text(x, y, word, style) };
             }
         }
     }
+}
+
+/// Units that stay in the row of their number.
+const UNITS: [&str; 17] = [
+    "%", "x", "s", "ms", "µs", "us", "ns", "h", "B", "KB", "MB", "GB", "TB", "GB/s", "Gb/s", "TFLOP/s",
+    "GFLOP",
+];
+
+/// Divides pieces into groups of words with their blanks, at whose ends a row may end: after a blank, but not within a
+/// number with grouped digits and not between a number and its unit.
+fn groups(pieces: &[Piece]) -> Vec<Vec<(&str, &Piece)>> {
+    let words =
+        pieces.iter().flat_map(|piece| piece.text.split_inclusive(' ').map(move |word| (word, piece)));
+    let mut groups: Vec<Vec<(&str, &Piece)>> = Vec::new();
+    let (mut open, mut tail) = (false, "");
+    for (word, piece) in words {
+        let text = word.trim();
+        let blank = text.is_empty();
+        match groups.last_mut() {
+            Some(group) if open || blank || is_bound(tail, text) => group.push((word, piece)),
+            _ => groups.push(vec![(word, piece)]),
+        }
+        open = !word.ends_with(' ');
+        if !blank {
+            tail = text;
+        }
+    }
+    groups
+}
+
+/// Returns `true` if `next` continues the number at the end of `before`: three more digits, or its unit.
+fn is_bound(before: &str, next: &str) -> bool {
+    let digits = next.bytes().take_while(u8::is_ascii_digit).count();
+    let unit = next.trim_end_matches(['.', ',', ';', ':', ')']);
+    before.ends_with(|last: char| last.is_ascii_digit()) && (digits == 3 || UNITS.contains(&unit))
 }
 
 #[cfg(test)]
@@ -160,5 +199,24 @@ mod tests {
     fn a_long_first_clause_is_cut() {
         assert_eq!(drawn(&[Piece::text("one clause without an end")], 10), "one …");
         assert_eq!(drawn(&[Piece::text("a  clause without an end")], 10), "a …");
+    }
+
+    #[test]
+    fn rows_break_neither_words_nor_numbers() {
+        let wrapped = |pieces: &[Piece], width: u16, height: u16| {
+            let area = Rect::new(0, 0, width, height);
+            let mut buf = Buffer::empty(area);
+            Sentence::new(&Theme::default(), pieces).wrap(true).render(area, &mut buf);
+            text_of(&buf)
+        };
+        // The word ends at the edge, and its blank does not cut it.
+        assert_eq!(wrapped(&[Piece::text("at most 0.03 % shorter")], 14, 2), "at most 0.03 %\nshorter");
+        assert_eq!(
+            wrapped(&[Piece::text("finish 40 468.750 µs late")], 13, 3),
+            "finish\n40 468.750 µs\nlate"
+        );
+        let pieces = [Piece::text("stalls "), Piece::answer("0.0"), Piece::muted(" % of it")];
+        assert_eq!(wrapped(&pieces, 10, 2), "stalls\n0.0 % of …");
+        assert_eq!(wrapped(&[Piece::text("5 links, 300 sends")], 9, 2), "5 links,\n300 sends");
     }
 }

@@ -189,7 +189,7 @@ impl Chart<'_> {
     }
 
     /// Writes the name of a curve into empty cells next to the place at which the curve leaves the plot; omits the name if
-    /// there is no room.
+    /// it does not fit.
     fn draw_exit_label(
         &self,
         pen: &mut Pen<'_>,

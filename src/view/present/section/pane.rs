@@ -61,7 +61,7 @@ pub struct SectionPane<K> {
     last: Option<Arc<PreparedSection>>,
     details: JobResults<(K, ItemId), PreparedSection>,
     /// Details of the item chosen last.
-    last_detail: Option<Arc<Prepared>>,
+    last_detail: Option<(K, Arc<Prepared>)>,
     view: SectionView,
 }
 
@@ -141,14 +141,19 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                             let made = patiently(&|deadline| detail(item, deadline));
                             Ok(made.map(|of| Arc::new(Prepared::new(of, None))))
                         };
-                        let made = self.details.look(&(key, item), job, &mut out.jobs, work);
+                        let wanted = (key, item);
+                        let made = self.details.look(&wanted, job, &mut out.jobs, work);
+                        let (key, _) = wanted;
                         if let Some(Ok(made)) = made {
-                            self.last_detail = made.as_ref().as_ref().ok().cloned();
+                            self.last_detail = made.as_ref().as_ref().ok().map(|of| (key, Arc::clone(of)));
+                        } else if self.last_detail.as_ref().is_some_and(|(of, _)| *of != key) {
+                            // The detail of another plan must not stay below the section of this one.
+                            self.last_detail = None;
                         }
                     }
                     None => self.last_detail = None,
                 }
-                let detail = self.last_detail.clone();
+                let detail = self.last_detail.as_ref().map(|(_, of)| Arc::clone(of));
                 self.view.draw(input, section, detail.as_ref(), context, area, buf, (drawn, out));
             }
             Some(Err(Unavailable::Absent { because, remedy })) => {
