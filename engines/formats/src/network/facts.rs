@@ -68,24 +68,20 @@ impl LinkReader {
     }
 
     fn set_rate(&mut self, name: String, rate: FileRate) -> Result<(), String> {
-        match self.facts.rate.filter(|known| !same_rate(*known, rate)) {
-            Some(_) => Err(two("rates", &self.rate_name, &name)),
-            None => {
-                (self.facts.rate, self.rate_name) = (Some(rate), name);
-                Ok(())
-            }
+        if self.facts.rate.is_some_and(|known| !same_rate(known, rate)) {
+            return Err(two("rates", &self.rate_name, &name));
         }
+        (self.facts.rate, self.rate_name) = (Some(rate), name);
+        Ok(())
     }
 
     fn set_latency(&mut self, name: String, us: f64) -> Result<(), String> {
-        match self.facts.latency.filter(|known| !matches!(known, FileLatency::Us(known) if close(*known, us)))
-        {
-            Some(_) => Err(two("latencies", &self.latency_name, &name)),
-            None => {
-                (self.facts.latency, self.latency_name) = (Some(FileLatency::Us(us)), name);
-                Ok(())
-            }
+        let differs = |known| !matches!(known, FileLatency::Us(known) if close(known, us));
+        if self.facts.latency.is_some_and(differs) {
+            return Err(two("latencies", &self.latency_name, &name));
         }
+        (self.facts.latency, self.latency_name) = (Some(FileLatency::Us(us)), name);
+        Ok(())
     }
 }
 
