@@ -193,7 +193,7 @@ impl<'a> SpanLanes<'a> {
         let has_room = end - begin >= LETTERED && bar.letter.is_ascii_alphanumeric();
         if has_room && self.theme.shades() && !self.theme.is_ascii() {
             let style = self.style(bar, selected).add_modifier(Modifier::REVERSED);
-            pen.glyph((begin + end) / 2, y, bar.letter.encode_utf8(&mut [0; 4]), style);
+            pen.glyph(i32::midpoint(begin, end), y, bar.letter.encode_utf8(&mut [0; 4]), style);
         }
     }
 

@@ -76,7 +76,7 @@ fn arrival_matrix(subject: ExplainedPlan<'_>) -> Option<Matrix> {
     let finish_us = f64::from(finish) * epoch_us;
     let unit = unit_of(finish_us);
     // A decimal only for times below 100, so that columns stay narrow.
-    let decimals = if finish_us * 1e-6 * unit.scale < 100.0 { 1 } else { 0 };
+    let decimals = u8::from(finish_us * 1e-6 * unit.scale < 100.0);
     let cell = |at: (u32, u32)| match last.get(&at) {
         Some(epoch) => {
             let tone = if *epoch == finish { Tone::Answer } else { Tone::Text };

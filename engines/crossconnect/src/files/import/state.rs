@@ -152,24 +152,22 @@ fn progress_line(scenario: &CrossconnectScenario, progress: &ChangeProgress) -> 
         let names: Vec<String> = ports.iter().take(NAMED_PORTS).map(text).collect();
         format!("{}{more}", names.join(", "))
     };
-    let mut line = format!("step {done} of {of} done");
+    let mut parts = vec![format!("step {done} of {of} done")];
     if !waiting.is_empty() {
         let ports = counted(waiting.len() as u64, "port is", "ports are");
-        line += &format!(
-            ", step {} has begun: {ports} not yet in the state after it: {}",
-            done + 1,
-            named(waiting)
-        );
+        let next = done + 1;
+        let named = named(waiting);
+        parts.push(format!("step {next} has begun: {ports} not yet in the state after it: {named}"));
     }
     if !differ.is_empty() {
         let next = if done < of { " in a way that the next step does not explain" } else { "" };
         let ports = counted(differ.len() as u64, "port differs", "ports differ");
-        line += &format!("; {ports} from the state after this step{next}: {}", named(differ));
+        parts.push(format!("{ports} from the state after this step{next}: {}", named(differ)));
     }
-    if waiting.is_empty() && differ.is_empty() {
-        line += ", every port is in its state after this step";
+    if parts.len() == 1 {
+        parts.push("every port is in its state after this step".to_owned());
     }
-    line
+    parts.join(", ")
 }
 
 /// Returns the scenario of a file, or the scenario of the plan in it.
