@@ -15,7 +15,8 @@ const NARROW: u16 = 10;
 pub fn list(
     theme: &Theme,
     facts: &ChangeFacts,
-    (differences, selected): (&[(usize, usize, i64)], Option<(usize, usize)>),
+    differences: &[(usize, usize, i64)],
+    selected: Option<(usize, usize)>,
     area: Rect,
     buf: &mut Buffer,
 ) {

@@ -142,13 +142,13 @@ impl LogicalPane {
             self.table.selected = selected.map(|(pod, _)| pod as u32);
             (&Table::new(theme, &self.columns, &self.degrees)).render(inner, buf, &mut self.table);
         } else if inner.height < ROWS && edit.is_none() {
-            changed::list(theme, facts, (&self.differences, None), inner, buf);
+            changed::list(theme, facts, &self.differences, None, inner, buf);
         } else {
             let used = self.draw_sides(input, facts, selected, edit.is_some(), inner, buf, out);
             let below = from(inner, used + 1);
             if below.height >= LISTED && edit.is_none() {
                 line(theme, &[Piece::muted("pairs that change, most first")], row(below, 0), buf);
-                changed::list(theme, facts, (&self.differences, selected), from(below, 1), buf);
+                changed::list(theme, facts, &self.differences, selected, from(below, 1), buf);
             }
         }
         let sentence = sentence(input, plan, selected, edit, orientation);

@@ -97,10 +97,8 @@ impl GraphView {
     fn key(&self, theme: &Theme) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (tone, letter, value) in &self.key {
-            let sample = match theme.shades() && !theme.is_ascii() {
-                true => theme.glyphs.used.repeat(2),
-                false => letter.to_string(),
-            };
+            let is_coloured = theme.shades() && !theme.is_ascii();
+            let sample = if is_coloured { theme.glyphs.used.repeat(2) } else { letter.to_string() };
             pieces.push(Piece::new(sample, *tone).bold());
             pieces.push(Piece::muted(format!(" {}   ", value.trim_end())));
         }
