@@ -65,6 +65,17 @@ fn commands_name_the_ports_of_the_panels() {
     assert_eq!(place.read("map2.csv"), map);
 }
 
+/// The list names ports 1 to 6 of ocs-east and 1 to 4 of ocs-west; a larger switch has other egress numbers.
+#[test]
+fn egress_numbers_that_rest_on_the_list_are_told() {
+    let place = hall();
+    let told = "Egress ports start at 7 on ocs-east and 5 on ocs-west";
+    place.run(&["export", "plan.json", "--to", "polatis_tl1", "-o", "tl1/"]).done().says(&[told]);
+    // Separate series start at 1 for every switch.
+    let sonic = place.run(&["export", "plan.json", "--to", "sonic_ocs", "-o", "sonic/"]).done();
+    assert!(!sonic.err.contains("egress"), "{}", sonic.err);
+}
+
 #[test]
 fn parameters_speak_of_ports_by_their_numbers_and_of_pods_by_name() {
     let place = hall();

@@ -234,6 +234,17 @@ impl Device {
         self.ingress.count > 0 || self.egress.count > 0
     }
 
+    /// Returns the number of the first egress port if it follows the last port of a panel: a panel that lists fewer
+    /// ports than the switch has then gives wrong numbers.
+    pub const fn egress_after_panel(&self) -> Option<u64> {
+        let (ingress, egress) = (self.ingress, self.egress);
+        if self.panel.is_some() && egress.first == ingress.first + ingress.count {
+            Some(egress.first)
+        } else {
+            None
+        }
+    }
+
     /// Returns `true` if one connection carries both directions.
     pub const fn is_bidirectional(&self) -> bool {
         matches!(self.layout, Layout::BothWays | Layout::AnyBothWays)

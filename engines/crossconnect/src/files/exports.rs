@@ -48,7 +48,7 @@ mod script;
 pub mod sonic_ocs;
 
 pub use entry::preview;
-pub(crate) use entry::{export, exporters};
+pub(crate) use entry::{export, exporters, remarks};
 pub use script::{LineSort, Script};
 
 #[cfg(test)]

@@ -44,6 +44,10 @@ impl Listed for Crossconnect {
         exports::export(subject, format, params)
     }
 
+    fn export_remarks(subject: SubjectOf<'_, Self>, format: &str) -> Vec<String> {
+        exports::remarks(subject, format)
+    }
+
     fn importers() -> Vec<FormatInfo> {
         import::formats()
     }

@@ -140,7 +140,8 @@ fn unordered(cell: &Cell) -> Cell {
 }
 
 /// Returns as many target circuits as the ports of all switches together can carry, as unordered cells; lost circuits
-/// are distributed over the pairs in proportion to their targets.
+/// are distributed over the pairs in proportion to their targets. Among equal distributions, pairs with installed
+/// circuits keep them.
 fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
     // Ports of all switches together, as if they were one switch.
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
@@ -154,18 +155,24 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     }
     let circuits: i64 = oriented.iter().map(|cell| i64::from(cell.count)).sum();
     // A kept circuit weighs more than all loss fractions together (lexicographic by weights).
-    let prize = 2 * SCALE * (circuits + 1);
+    let prize = (2 * SCALE + 1) * (circuits + 1);
+    let installed = merged(task.installed.ocs.iter().flatten().map(unordered));
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
         // A pair can get circuits only on switches at which both of its pods have ports; `reach` is the limit on its
         // circuits there.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
+        let pair = unordered(cell);
+        let kept_without_change = i64::from(count(&installed, pair.a, pair.b).min(cell.count));
         // Convex loss: the s-th circuit that a pair loses costs (2s - 1)/C, so losses are distributed in proportion to
         // the targets of the pairs. The loop runs backwards, because the first circuit that is kept avoids the most
         // expensive loss.
         for lost in (i64::from(cell.count - most) + 1..=i64::from(cell.count)).rev() {
-            let cost = -prize - (2 * lost - 1) * SCALE / whole;
+            // The smallest unit of the cost breaks ties. The first circuits that a pair keeps are installed ones, so the
+            // loss stays convex.
+            let tie = i64::from(i64::from(cell.count) - lost < kept_without_change);
+            let cost = -prize - (2 * lost - 1) * SCALE / whole - tie;
             let arc = Arc { from: cell.a, to: pods + cell.b, lower: 0, upper: 1, cost };
             arcs.push((number, network.add_arc(arc)));
         }

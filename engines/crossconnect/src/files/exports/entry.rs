@@ -2,11 +2,18 @@
 
 use super::{File, Subject, changed, formats, picture, port_map, run_sheet, runtime, write};
 use crate::Crossconnect;
+use crate::files::devices::devices;
+use crate::files::devices::naming::{naming, ports_of};
 use lightbay_core::checked::{AnyChecked as _, Checked};
-use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem, needs_plan};
+use lightbay_core::format::{
+    Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, enumerated, file_stem, needs_plan,
+};
 use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
+
+/// Maximum number of switches that a remark names.
+const NAMED: usize = 3;
 
 /// Returns all formats.
 pub(crate) fn exporters() -> Vec<FormatInfo> {
@@ -88,6 +95,23 @@ pub(crate) fn export(
         ..Artifact::new(file.name, file.script.into_text())
     };
     Ok(named(plan, format, params)?.into_iter().map(artifact).collect())
+}
+
+/// Returns the remark that egress numbers depend on the number of listed ports, if they do by default.
+pub(crate) fn remarks(subject: SubjectOf<'_, Crossconnect>, format: &str) -> Vec<String> {
+    let scenario = &subject.scenario().body;
+    let numbers = ports_of(format).and_then(|ports| naming(&ports, &Params::default()).ok());
+    let devices = numbers.and_then(|naming| devices(scenario, &naming.numbers).ok()).unwrap_or_default();
+    let starts = devices.iter().filter_map(|device| Some((device, device.egress_after_panel()?)));
+    let mut starts: Vec<String> =
+        starts.map(|(device, first)| format!("{first} on {}", scenario.ocs_name(device.ocs))).collect();
+    if starts.len() > NAMED {
+        starts.truncate(NAMED);
+        starts.push("so on".to_owned());
+    }
+    let assumed = "unless egress_base is set, the egress ports follow the highest port that the list of ports names; \
+                   set it if a switch has more ports. Egress ports start at";
+    enumerated(assumed, &starts).map(|text| text.replacen(": ", " ", 1)).into_iter().collect()
 }
 
 /// Returns the files that an export of a plan writes with default parameters.

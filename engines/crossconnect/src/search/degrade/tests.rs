@@ -44,6 +44,32 @@ fn losses_fall_on_pairs_in_proportion() {
     assert_eq!(cut_off, 0, "{:?}", task.lost);
 }
 
+/// Pod 0 has one working port and wants one circuit each to pods 1 and 2, so one of them is lost: whichever of the two is
+/// installed stays.
+#[test]
+fn installed_circuits_break_ties_between_equal_losses() {
+    let example = Task::of(&presets::scenario("crossconnect-example").unwrap());
+    let of = |a: u32, b: u32| Cell { a, b, count: 1 };
+    for stays in [1, 2] {
+        let sound = Task {
+            pods: 3,
+            ocs_count: 2,
+            ports_a: vec![vec![1, 0, 0]; 2],
+            ports_b: vec![vec![0, 1, 1]; 2],
+            wanted: vec![of(0, 1), of(0, 2)],
+            lost: Vec::new(),
+            installed: Assignment { ocs: vec![vec![of(0, stays)], vec![]] },
+            pinned: Assignment { ocs: vec![vec![], vec![]] },
+            single_sided: false,
+            ..example.clone()
+        };
+        let failed = Task { ports_a: vec![vec![1, 0, 0], vec![0, 0, 0]], ..sound.clone() };
+        let kept = kept(&failed, &sound).unwrap();
+        assert_eq!(kept.wanted, [of(0, stays)]);
+        assert_eq!(kept.lost, [of(0, 3 - stays)]);
+    }
+}
+
 /// Two pods with one port each way on each of two switches want two circuits of one pair.
 #[test]
 fn free_ports_take_a_circuit_that_counts_as_lost() {
