@@ -14,11 +14,10 @@ use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{Graph, GraphLink};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
-use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
-use lightbay_core::record::Record as _;
+use lightbay_core::record::{Knobs, Record as _};
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
@@ -51,25 +50,8 @@ impl Kind for Collective {
         scenario.validate()
     }
 
-    fn knobs(scenario: Option<&CollectiveScenario>) -> Vec<ParamInfo> {
-        KNOBS.infos(scenario)
-    }
-
-    fn idle(scenario: &CollectiveScenario) -> Vec<Problem> {
-        KNOBS.idle(scenario)
-    }
-
-    fn knob(scenario: &CollectiveScenario, name: &str) -> Option<ParamValue> {
-        KNOBS.get(scenario, name)
-    }
-
-    fn set_knob(
-        scenario: &mut CollectiveScenario,
-        name: &str,
-        index: Option<usize>,
-        value: &ParamValue,
-    ) -> Result<(), Problem> {
-        scenario.set(name, index, value)
+    fn table() -> Option<&'static Knobs<Self::Scenario>> {
+        Some(&KNOBS)
     }
 
     fn covers_all(covers: &str) -> bool {

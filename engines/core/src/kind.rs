@@ -9,6 +9,7 @@ use crate::param::{ParamInfo, ParamValue};
 use crate::plan::Plan;
 use crate::problem::{Problem, Problems};
 use crate::read::Fields;
+use crate::record::Knobs;
 use crate::report::differences::Differences;
 use crate::report::{NoSections, Report, SectionInfo, Unit};
 use crate::scenario::Scenario;
@@ -228,14 +229,23 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Every problem found.
     fn validate(scenario: &Self::Scenario) -> Result<(), Problems>;
 
+    /// Returns the parameters of the kind with the functions that read and change them; `None` for a kind without
+    /// parameters, and for a kind that implements [`Self::knobs`], [`Self::idle`], [`Self::knob`] and
+    /// [`Self::set_knob`] itself.
+    fn table() -> Option<&'static Knobs<Self::Scenario>> {
+        None
+    }
+
     /// Returns the parameters of a scenario, including parameters that have no effect on it; without a scenario, the
     /// parameters of the kind.
-    fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo>;
+    fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo> {
+        Self::table().map_or_else(Vec::new, |table| table.infos(scenario))
+    }
 
     /// Returns a problem for each parameter of the kind that has no effect on a scenario: its path is the name of the
     /// parameter, its message gives the reason. Callers must not set or vary these parameters, nor show them as used.
-    fn idle(_scenario: &Self::Scenario) -> Vec<Problem> {
-        Vec::new()
+    fn idle(scenario: &Self::Scenario) -> Vec<Problem> {
+        Self::table().map_or_else(Vec::new, |table| table.idle(scenario))
     }
 
     /// Returns the part of a scenario that the methods see, as a text; `None` if the methods see the whole scenario.
@@ -245,7 +255,9 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     }
 
     /// Returns the current value of a parameter.
-    fn knob(scenario: &Self::Scenario, name: &str) -> Option<ParamValue>;
+    fn knob(scenario: &Self::Scenario, name: &str) -> Option<ParamValue> {
+        Self::table()?.get(scenario, name)
+    }
 
     /// Changes a parameter, or one entry of a list. The caller must validate the result.
     ///
@@ -256,7 +268,14 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         name: &str,
         index: Option<usize>,
         value: &ParamValue,
-    ) -> Result<(), Problem>;
+    ) -> Result<(), Problem> {
+        match Self::table() {
+            Some(table) => table.set(scenario, name, index, value),
+            None => {
+                Err(Problem::new(name, "is not a parameter", "leave it out: this kind has no parameters"))
+            }
+        }
+    }
 
     /// Runs the independent checker on a plan, and returns its verdict. The checker may use scenario and result types
     /// and workload sizes, and no other code of its crate.

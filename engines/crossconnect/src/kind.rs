@@ -18,10 +18,10 @@ use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
-use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
-use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::problem::{Problems, counted};
 use lightbay_core::read::Fields;
+use lightbay_core::record::Knobs;
 use lightbay_core::report::differences::Differences;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
@@ -64,25 +64,8 @@ impl Kind for Crossconnect {
         scenario.validate()
     }
 
-    fn knobs(scenario: Option<&CrossconnectScenario>) -> Vec<ParamInfo> {
-        KNOBS.infos(scenario)
-    }
-
-    fn idle(scenario: &CrossconnectScenario) -> Vec<Problem> {
-        KNOBS.idle(scenario)
-    }
-
-    fn knob(scenario: &CrossconnectScenario, name: &str) -> Option<ParamValue> {
-        KNOBS.get(scenario, name)
-    }
-
-    fn set_knob(
-        scenario: &mut CrossconnectScenario,
-        name: &str,
-        index: Option<usize>,
-        value: &ParamValue,
-    ) -> Result<(), Problem> {
-        scenario.set(name, index, value)
+    fn table() -> Option<&'static Knobs<Self::Scenario>> {
+        Some(&KNOBS)
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {

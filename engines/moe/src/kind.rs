@@ -19,11 +19,10 @@ use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, Graph, TrafficMatrix};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
-use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
-use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::problem::{Problems, counted};
 use lightbay_core::read::Fields;
-use lightbay_core::record::Record as _;
+use lightbay_core::record::{Knobs, Record as _};
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
@@ -68,25 +67,8 @@ impl Kind for Moe {
         scenario.validate()
     }
 
-    fn knobs(scenario: Option<&MoeScenario>) -> Vec<ParamInfo> {
-        KNOBS.infos(scenario)
-    }
-
-    fn idle(scenario: &MoeScenario) -> Vec<Problem> {
-        KNOBS.idle(scenario)
-    }
-
-    fn knob(scenario: &MoeScenario, name: &str) -> Option<ParamValue> {
-        KNOBS.get(scenario, name)
-    }
-
-    fn set_knob(
-        scenario: &mut MoeScenario,
-        name: &str,
-        index: Option<usize>,
-        value: &ParamValue,
-    ) -> Result<(), Problem> {
-        scenario.set(name, index, value)
+    fn table() -> Option<&'static Knobs<Self::Scenario>> {
+        Some(&KNOBS)
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {

@@ -11,7 +11,7 @@ use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo, Sense}
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::metric::MetricInfo;
-use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
@@ -136,21 +136,8 @@ impl Kind for Sample {
         Ok(())
     }
 
-    fn knobs(scenario: Option<&SampleScenario>) -> Vec<ParamInfo> {
-        KNOBS.infos(scenario)
-    }
-
-    fn knob(scenario: &SampleScenario, name: &str) -> Option<ParamValue> {
-        KNOBS.get(scenario, name)
-    }
-
-    fn set_knob(
-        scenario: &mut SampleScenario,
-        name: &str,
-        index: Option<usize>,
-        value: &ParamValue,
-    ) -> Result<(), Problem> {
-        KNOBS.set(scenario, name, index, value)
+    fn table() -> Option<&'static Knobs<Self::Scenario>> {
+        Some(&KNOBS)
     }
 
     fn check(plan: &Plan<Self>, _depth: Depth) -> Verdict {

@@ -22,12 +22,11 @@ use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, Pl
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::method::MethodError;
 use lightbay_core::metric::MetricInfo;
-use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Plan, Status};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::Problems;
 use lightbay_core::random::Streams;
 use lightbay_core::read::Fields;
-use lightbay_core::record::Record as _;
+use lightbay_core::record::{Knobs, Record as _};
 use lightbay_core::report::differences::Differences;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
@@ -73,25 +72,8 @@ impl Kind for Tpu {
         scenario.validate()
     }
 
-    fn knobs(_scenario: Option<&TpuScenario>) -> Vec<ParamInfo> {
-        KNOBS.infos(None)
-    }
-
-    fn idle(scenario: &TpuScenario) -> Vec<Problem> {
-        KNOBS.idle(scenario)
-    }
-
-    fn knob(scenario: &TpuScenario, name: &str) -> Option<ParamValue> {
-        KNOBS.get(scenario, name)
-    }
-
-    fn set_knob(
-        scenario: &mut TpuScenario,
-        name: &str,
-        index: Option<usize>,
-        value: &ParamValue,
-    ) -> Result<(), Problem> {
-        KNOBS.set(scenario, name, index, value)
+    fn table() -> Option<&'static Knobs<Self::Scenario>> {
+        Some(&KNOBS)
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {

@@ -7,7 +7,7 @@ use lightbay_core::context::Context;
 use lightbay_core::event::{Event, EventBody, EventSink, HotStartFate, Recorder, RunId};
 use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo, Sense};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
-use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::param::Params;
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
@@ -54,15 +54,6 @@ impl Kind for Toy {
             return Err(Problem::new("numbers", "is empty", "give at least one").into());
         }
         Ok(())
-    }
-    fn knobs(_: Option<&ToyScenario>) -> Vec<ParamInfo> {
-        Vec::new()
-    }
-    fn knob(_: &ToyScenario, _: &str) -> Option<ParamValue> {
-        None
-    }
-    fn set_knob(_: &mut ToyScenario, name: &str, _: Option<usize>, _: &ParamValue) -> Result<(), Problem> {
-        Err(Problem::new(name, "is not a parameter", ""))
     }
     fn check(plan: &Plan<Self>, _: Depth) -> Verdict {
         let mut verdict = Verdict::clean();

@@ -7,9 +7,9 @@ use lightbay_core::context::Context;
 use lightbay_core::event::{Event, EventBody, Recorder, RunId};
 use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
-use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::param::Params;
 use lightbay_core::plan::{Plan, Status};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
 use lightbay_core::report::Unit;
 use lightbay_core::run::{Request, Runs, TypedJob};
@@ -52,15 +52,6 @@ impl Kind for Cover {
     }
     fn validate(_: &Nothing) -> Result<(), Problems> {
         Ok(())
-    }
-    fn knobs(_: Option<&Nothing>) -> Vec<ParamInfo> {
-        Vec::new()
-    }
-    fn knob(_: &Nothing, _: &str) -> Option<ParamValue> {
-        None
-    }
-    fn set_knob(_: &mut Nothing, name: &str, _: Option<usize>, _: &ParamValue) -> Result<(), Problem> {
-        Err(Problem::new(name, "is not a parameter", ""))
     }
     fn check(plan: &Plan<Self>, _: Depth) -> Verdict {
         let mut verdict = Verdict::clean();
