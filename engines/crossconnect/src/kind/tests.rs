@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::assignment::Assignment;
 use crate::scenario::presets;
+use lightbay_core::param::ParamValue;
 
 fn example() -> (CrossconnectScenario, CrossconnectResult) {
     let scenario = presets::scenario("crossconnect-example").unwrap();
