@@ -215,7 +215,8 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
     let preview = input.app.preview().filter(|_| state == Shown::Ready && input.info.sweeps.is_none());
     let mut context = Vec::new();
     if let Some(preview) = preview {
-        context.push(Piece::new(format!("preview by {}  ", preview.0.header().method), Tone::Changed));
+        context.push(Piece::new("preview", Tone::Changed));
+        context.push(Piece::muted(format!(" by {}  ", preview.0.header().method)));
     }
     context.extend_from_slice(&title.context);
     (&Pane::new(&input.app.look.theme, input.info.name)

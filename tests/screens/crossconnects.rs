@@ -544,7 +544,7 @@ fn a_bound_that_is_only_claimed_is_not_the_gap_of_the_header() {
     let mut verified = entry.standing.clone();
     verified.learn(entry.value, None, true, Prover::Checker);
     for (brief, word, pane) in [
-        (format!("{told} (0.00 % claimed)"), "claimed", "is claimed optimal by lumos-lns, "),
+        (format!("{told} (0.00 % claimed)"), "claimed", "claimed optimal, "),
         ("gap 0.00 % verified".to_owned(), "verified", "is optimal: no plan removes fewer"),
     ] {
         if word == "verified" {
@@ -570,7 +570,7 @@ fn a_bound_that_is_only_claimed_is_not_the_gap_of_the_header() {
 fn after_a_change_nothing_is_called_optimal_before_there_is_a_plan_of_it() {
     let mut bench = Bench::switches(Style::Colour);
     bench.fact(Fact::Kept { number: 1, plan: claimed_to_be_optimal(), source: "a file".to_owned() });
-    has(&bench.alone("crossconnect", 3, 100, 30), "is claimed optimal");
+    has(&bench.alone("crossconnect", 3, 100, 30), "claimed optimal");
     bench.set("failed_ocs=3");
     let screen = bench.alone("crossconnect", 3, 100, 30);
     assert!(!screen.contains("optimal"), "{screen}");

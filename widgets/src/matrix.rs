@@ -207,7 +207,8 @@ impl<'a> Matrix<'a> {
             (&[bare + 1, bare, digits + 1], false, &sums),
         ];
         for (pitches, differences, sums) in layouts {
-            for &sum in sums {
+            // Cells begin with a blank, so the blank after the names may go.
+            for (&sum, names) in sums.iter().flat_map(|sum| [(sum, names), (sum, names - 1)]) {
                 let fits = |pitch: &i32| names + count * pitch + sum.width() <= width;
                 if let Some(pitch) = pitches.iter().copied().find(fits) {
                     return MatrixPlaces { names, pitch, differences, shown: self.columns.len(), sum };

@@ -12,6 +12,7 @@ use ratatui_core::widgets::Widget;
 
 use crate::number;
 use crate::pen::{Pen, Piece, pieces_width};
+use crate::sentence::whole_clauses;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
@@ -134,14 +135,21 @@ impl<'a> Pane<'a> {
         let number = self.number.map(|number| number::count(number.into()));
         let number_width = number.map_or(0, |number| number.len() as i32 + 1);
         let name_width = i32::from(text::width(self.name, glyphs));
+        // A mark, such as that of another plan, precedes the context and is shown rather than the number, which may be of
+        // that plan.
+        let is_mark = |piece: &&Piece| piece.tone == Tone::Changed;
+        let marks = self.context.iter().take_while(is_mark).count();
+        let mark_width = i32::from(pieces_width(&self.context[..marks], glyphs)) + i32::from(marks > 0);
         // Unimportant words around the number are omitted before the name is cut.
         let mut value = self.value;
         while let [first, .., last] = value
-            && width - 7 - number_width - name_width < i32::from(pieces_width(value, glyphs))
+            && width - 7 - number_width - name_width - mark_width < i32::from(pieces_width(value, glyphs))
         {
             value = match (first.tone, last.tone) {
                 (_, Tone::Muted) => &value[..value.len() - 1],
                 (Tone::Muted, _) => &value[1..],
+                // The first number says most.
+                (Tone::Answer, _) => &value[..value.len() - 1],
                 _ => break,
             };
         }
@@ -158,11 +166,6 @@ impl<'a> Pane<'a> {
         pen.line(0, 0, width, rule, rule_style);
         // ` name value ` with one rule glyph at both ends and between them.
         let mut end = width - 1;
-        // A mark, such as that of another plan, precedes the context and is shown rather than the number, which may be of
-        // that plan.
-        let is_mark = |piece: &&Piece| piece.tone == Tone::Changed;
-        let marks = self.context.iter().take_while(is_mark).count();
-        let mark_width = i32::from(pieces_width(&self.context[..marks], glyphs));
         let room_for_value = width - 6 - number_width - name_width.min(8) - mark_width;
         if value_width > 0 && value_width <= room_for_value {
             let start = end - value_width - 2;
@@ -188,11 +191,21 @@ impl<'a> Pane<'a> {
                 x += pen.cut(x, 0, room, from, Cut::End, self.theme.style(Tone::Changed));
                 pen.glyph(x, 0, " ", rule_style);
             }
-        } else if !self.context.is_empty()
-            && (marks > 0 || room >= i32::from(pieces_width(self.context, glyphs)).min(LEAST_CONTEXT))
-        {
-            x += pen.pieces(x, 0, room, self.context);
-            pen.glyph(x, 0, " ", rule_style);
+        } else if marks > 0 || room >= i32::from(pieces_width(self.context, glyphs)).min(LEAST_CONTEXT) {
+            // Clauses that do not fit are omitted as a whole.
+            let columns = room.clamp(0, i32::from(u16::MAX)) as u16;
+            let clauses = whole_clauses(self.context, columns, glyphs);
+            let context = match clauses.as_deref() {
+                Some(clauses) => clauses,
+                None if pieces_width(self.context, glyphs) <= columns => self.context,
+                None => &self.context[..marks],
+            };
+            let blanks = context.last().map_or(0, |last| last.text.len() - last.text.trim_end().len());
+            let used = pen.pieces(x, 0, room, context) - blanks as i32;
+            if used > 0 {
+                pen.glyph(x + used, 0, " ", rule_style);
+                pen.line(x + used + 1, 0, blanks as i32, rule, rule_style);
+            }
         }
     }
 

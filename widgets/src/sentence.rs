@@ -4,6 +4,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::widgets::Widget;
 
+use crate::glyphs::Glyphs;
 use crate::pen::{Pen, Piece, pieces_width};
 use crate::text;
 use crate::theme::{Theme, Tone};
@@ -44,32 +45,6 @@ impl<'a> Sentence<'a> {
         rows.clamp(1, most.max(1))
     }
 
-    /// Returns the clauses of a sentence that fit in a width, if the whole sentence does not. Clauses are separated by at
-    /// least two blanks or by a semicolon, most important first. `None` if the sentence fits, or if its first clauses would
-    /// leave most of the width blank.
-    fn whole_clauses(&self, width: u16) -> Option<Vec<Piece>> {
-        let glyphs = self.theme.glyphs;
-        if pieces_width(self.pieces, glyphs) <= width {
-            return None;
-        }
-        let text: String = self.pieces.iter().map(|piece| piece.text.as_ref()).collect();
-        let ends = text.match_indices("  ").chain(text.match_indices("; ")).map(|(at, _)| at);
-        let fits = |end: &usize| {
-            let columns = text.get(..*end).map_or(0, |clauses| text::width(clauses, glyphs));
-            columns <= width && columns >= width / 5 * 3
-        };
-        let mut left = ends.filter(fits).max()?;
-        let mut clauses = Vec::new();
-        for piece in self.pieces {
-            let shown = piece.text.len().min(left);
-            left -= shown;
-            if let Some(text) = piece.text.get(..shown).filter(|text| !text.is_empty()) {
-                clauses.push(Piece { text: text.to_owned().into(), ..piece.clone() });
-            }
-        }
-        Some(clauses)
-    }
-
     /// Sets whether all rows of the area are used, with line breaks at spaces.
     #[must_use]
     pub const fn wrap(mut self, wrap: bool) -> Self {
@@ -85,7 +60,7 @@ impl Widget for &Sentence<'_> {
             return;
         }
         if !self.wrap || pen.height() == 1 {
-            match self.whole_clauses(area.width) {
+            match whole_clauses(self.pieces, area.width, self.theme.glyphs) {
                 Some(clauses) => pen.pieces(0, 0, pen.width(), &clauses),
                 None => pen.pieces(0, 0, pen.width(), self.pieces),
             };
@@ -132,6 +107,27 @@ impl Widget for &Sentence<'_> {
             }
         }
     }
+}
+
+/// Returns the clauses of a text that fit in a width, if the whole text does not. Clauses are separated by at least two
+/// blanks, by a semicolon, a colon or a comma, most important first. `None` if the text fits, or if its first clause does not.
+pub(crate) fn whole_clauses(pieces: &[Piece], width: u16, glyphs: &'static Glyphs) -> Option<Vec<Piece>> {
+    if pieces_width(pieces, glyphs) <= width {
+        return None;
+    }
+    let text: String = pieces.iter().map(|piece| piece.text.as_ref()).collect();
+    let ends = ["  ", "; ", ": ", ", "].into_iter().flat_map(|between| text.match_indices(between));
+    let fits = |end: &usize| text.get(..*end).is_some_and(|clauses| text::width(clauses, glyphs) <= width);
+    let mut left = ends.map(|(at, _)| at).filter(|end| *end > 0 && fits(end)).max()?;
+    let mut clauses = Vec::new();
+    for piece in pieces {
+        let shown = piece.text.len().min(left);
+        left -= shown;
+        if let Some(text) = piece.text.get(..shown).filter(|text| !text.is_empty()) {
+            clauses.push(Piece { text: text.to_owned().into(), ..piece.clone() });
+        }
+    }
+    Some(clauses)
 }
 
 /// Units that stay in the row of their number.
@@ -193,12 +189,14 @@ mod tests {
         assert_eq!(drawn(&pieces, 26), "> DP s2  slack 0.0; late");
         assert_eq!(drawn(&pieces, 22), "> DP s2  slack 0.0");
         assert_eq!(drawn(&pieces, 11), "> DP s2");
+        let pieces = [Piece::answer("> DP s2"), Piece::muted("  12.257 to 12.830 s")];
+        assert_eq!(drawn(&pieces, 20), "> DP s2", "a number is never left without its unit");
     }
 
     #[test]
     fn a_long_first_clause_is_cut() {
         assert_eq!(drawn(&[Piece::text("one clause without an end")], 10), "one …");
-        assert_eq!(drawn(&[Piece::text("a  clause without an end")], 10), "a …");
+        assert_eq!(drawn(&[Piece::text("a clause, without an end")], 10), "a clause");
     }
 
     #[test]

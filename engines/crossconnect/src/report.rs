@@ -117,13 +117,17 @@ impl<'a> CrossconnectReport<'a> {
         Ok((changes, self.facts.get_or_init(|| ChangeFacts::of(self.scenario, changes))))
     }
 
-    fn rewiring(&self, beside: &Surroundings, deadline: Deadline) -> Result<Section, Unavailable> {
+    /// Returns the comparison with other methods; `beside` has the plans of a session, if there is one.
+    fn rewiring(&self, beside: Option<&Surroundings>, deadline: Deadline) -> Result<Section, Unavailable> {
         let (changes, facts) = self.counted()?;
+        let (in_session, alone) = (beside.is_some(), Surroundings::default());
+        let beside = beside.unwrap_or(&alone);
         let plan = self.plan.ok_or_else(no_plan)?;
-        let alone = PlanBeside { standing: self.standing.clone(), ..PlanBeside::alone(&plan.header()) };
-        let shown = beside.shown().unwrap_or(&alone);
+        let own = PlanBeside { standing: self.standing.clone(), ..PlanBeside::alone(&plan.header()) };
+        let shown = beside.shown().unwrap_or(&own);
         let baselines = from_scratch::from_scratch(self.scenario, deadline);
-        Ok(Ranked { scenario: self.scenario, changes, facts, shown, beside, baselines: &baselines }.section())
+        let scenario = self.scenario;
+        Ok(Ranked { scenario, changes, facts, shown, beside, in_session, baselines: &baselines }.section())
     }
 
     fn changes(&self) -> Result<&'a Changes, Unavailable> {
@@ -165,7 +169,7 @@ impl Report for CrossconnectReport<'_> {
                 Ok(port_map::section(self.scenario, changes))
             }
             "totals" => self.changes().map(|changes| changes::totals(self.scenario, changes)),
-            "rewiring" => self.rewiring(&Surroundings::default(), deadline),
+            "rewiring" => self.rewiring(None, deadline),
             "switches" => {
                 self.counted().map(|(changes, facts)| switches::section(self.scenario, changes, facts))
             }
@@ -212,7 +216,7 @@ impl Report for CrossconnectReport<'_> {
         beside: &Surroundings,
         deadline: Deadline,
     ) -> Result<Section, Unavailable> {
-        if name == "rewiring" { self.rewiring(beside, deadline) } else { self.section(name, deadline) }
+        if name == "rewiring" { self.rewiring(Some(beside), deadline) } else { self.section(name, deadline) }
     }
 
     fn stand(&mut self, standing: Standing) {

@@ -11,6 +11,9 @@ use crate::theme::{Theme, Tone};
 /// Maximum number of rows of a chart that has labels at the ends of its axis only.
 const ENDS_ONLY: i32 = 4;
 
+/// Factor by which a range may get wider for round ends.
+const WIDER: f64 = 1.25;
+
 /// Maximum number of ticks.
 const MOST_TICKS: i32 = 10;
 
@@ -25,9 +28,10 @@ pub(super) struct Heights {
 
 impl Heights {
     /// Returns the axis of a plot. A linear range is widened so that every tick is in the middle of a row and ticks
-    /// have the same distance in rows.
+    /// have the same distance in rows. A range with labels at its ends only is widened to round ends.
     pub fn new(axis: &Axis<'_>, range: Range, rows: i32, theme: &Theme) -> Self {
         let per_cell = dots_of(theme.glyphs.set).1;
+        let range = if rows > ENDS_ONLY { range } else { round_ends(range) };
         let even = (rows > ENDS_ONLY && range.scale == Scale::Linear)
             .then(|| even_ticks(range, rows, per_cell))
             .flatten();
@@ -37,8 +41,10 @@ impl Heights {
                 axis.bounds
                     .is_none_or(|(low, high)| value >= low - step * 1e-9 && value <= high + step * 1e-9)
             };
-            let from = (0..count).find(known).unwrap_or(0);
-            let count = (from..count).filter(known).count();
+            let inside = (0..count).filter(known).count();
+            // A single tick would not show the scale.
+            let (from, count) =
+                if inside < 2 { (0, count) } else { ((0..count).find(known).unwrap_or(0), inside) };
             let ticks = Ticks::every(first + step * from as f64, step, count);
             return Self { range: wider, rows, per_cell, ticks };
         }
@@ -109,6 +115,33 @@ impl Heights {
     }
 }
 
+/// Widens a range by at most a quarter so that its ends are round: multiples of 1, 2 or 5 times a power of ten, on a
+/// logarithmic axis these numbers themselves. Returns the range as it is if it would have to be wider.
+fn round_ends(range: Range) -> Range {
+    let Range { low, high, scale } = range;
+    let least = ((high - low) / 100.0).log10().floor();
+    let steps =
+        (0..=2).rev().flat_map(|more| [5.0, 2.0, 1.0].map(|m| m * 10_f64.powf(least + f64::from(more))));
+    let wider: Option<Range> = match scale {
+        Scale::Linear => steps
+            .map(|step| Range { low: (low / step).floor() * step, high: (high / step).ceil() * step, scale })
+            .find(|wider| wider.high - wider.low <= WIDER * (high - low)),
+        Scale::Log if low > 0.0 => {
+            let round = |value: f64, up: bool| {
+                let power = 10_f64.powf(value.log10().floor());
+                let all = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
+                let fits = |end: &f64| if up { *end >= value } else { *end <= value };
+                if up { all.into_iter().find(fits) } else { all.into_iter().rfind(fits) }
+            };
+            let ends = round(low, false).zip(round(high, true));
+            ends.map(|(low, high)| Range { low, high, scale })
+                .filter(|wider| (wider.high / wider.low).ln() <= WIDER * (high / low).ln())
+        }
+        Scale::Log | Scale::LogFromZero => None,
+    };
+    wider.filter(|wider| wider.low.is_finite() && wider.high.is_finite()).unwrap_or(range)
+}
+
 /// Widens a linear range so that rows and ticks match: the distance of the ticks is 1, 2 or 5 times a power of ten, and
 /// the same number of rows lies between any two adjacent ticks. Returns the range, the first tick, the distance of the
 /// ticks, and their number; `None` if the numbers are too large or too close.
@@ -145,6 +178,19 @@ fn even_ticks(range: Range, rows: i32, per_cell: i32) -> Option<(Range, f64, f64
 mod tests {
     use super::*;
     use crate::glyphs::GlyphSet;
+
+    #[test]
+    fn a_short_axis_has_round_ends() {
+        let ends = |low: f64, high: f64, scale| {
+            let wider = round_ends(Range::new(low, high, scale));
+            (wider.low, wider.high)
+        };
+        assert_eq!(ends(1.0, 3.0, Scale::Linear), (1.0, 3.0));
+        assert_eq!(ends(28.6, 1345.0, Scale::Log), (20.0, 2000.0));
+        assert_eq!(ends(28.6, 31.0, Scale::Log), (28.6, 31.0), "20 to 50 would flatten the curve");
+        let (low, high) = ends(12.8094, 12.8931, Scale::Linear);
+        assert!((low - 12.80).abs() < 1e-9 && (high - 12.90).abs() < 1e-9, "{low} {high}");
+    }
 
     #[test]
     fn ticks_are_round_and_evenly_spaced_in_rows() {

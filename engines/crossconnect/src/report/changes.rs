@@ -4,7 +4,7 @@ use super::OVERVIEW;
 use crate::plan::{Action, Changes, OcsChanges};
 use crate::rollout::caveat;
 use crate::scenario::CrossconnectScenario;
-use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone};
+use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) fn pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Secti
     rows.sort_by_key(|&(pair, [_, added, removed])| (Reverse(added + removed), pair));
     let columns = vec![
         Column::words("pod_a", "pod"),
-        Column::words("pod_b", "pod"),
+        Column::words("pod_b", "and pod"),
         Column::counts("before", "before"),
         Column::counts("kept", "kept"),
         Column::counts("added", "added"),
@@ -52,16 +52,27 @@ pub(super) fn pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Secti
         Column::counts("after", "after"),
     ];
     let mut table = Table::new(["pair", "pairs"], columns).overview(OVERVIEW);
+    let changing = rows.iter().filter(|(_, [_, added, removed])| added + removed > 0).count();
+    let answer = Phrase::new().answer(changing.to_string()).muted(format!(" of {} pairs change", rows.len()));
     for ((a, b), [kept, added, removed]) in rows {
-        table.row(vec![
-            Cell::new(scenario.pod_name(a as usize)),
-            Cell::new(scenario.pod_name(b as usize)),
+        let [a, b] = [a, b].map(|pod| scenario.pod_name(pod as usize));
+        let count = |count: u32, tone| Cell::new(count).tone(if count > 0 { tone } else { Tone::Muted });
+        let row = table.row(vec![
+            Cell::new(a.as_str()),
+            Cell::new(b.as_str()),
             Cell::new(kept + removed),
             Cell::new(kept),
-            Cell::new(added).tone(Tone::Good),
-            Cell::new(removed).tone(Tone::Bad),
+            count(added, Tone::Good),
+            count(removed, Tone::Bad),
             Cell::new(kept + added),
         ]);
+        row.sentence = Phrase::new()
+            .answer(format!("> {a} and {b}"))
+            .muted("  circuits before ")
+            .text((kept + removed).to_string())
+            .muted(", after ")
+            .answer((kept + added).to_string())
+            .muted(format!("; {kept} kept, {added} added, {removed} removed"));
     }
-    Section::new("Pairs of pods", table)
+    Section::new("Pairs of pods", table).answer(answer)
 }

@@ -22,6 +22,8 @@ pub(super) struct Ranked<'a> {
     /// The plan to rank, as the report shows it next to other plans.
     pub shown: &'a PlanBeside,
     pub beside: &'a Surroundings,
+    /// `true` in a session, whose plans have numbers.
+    pub in_session: bool,
     /// Plans of the baselines, computed for this comparison.
     pub baselines: &'a [FromScratch],
 }
@@ -90,7 +92,7 @@ impl Ranked<'_> {
             .answer(self.facts.removed().to_string())
             .muted(" of ")
             .text((totals.kept_circuits + totals.removed_circuits).to_string())
-            .muted(" circuits")
+            .muted(" removed")
     }
 
     /// Returns the table of the best plan of every method, best first, compared with the bound.
@@ -99,6 +101,7 @@ impl Ranked<'_> {
         let mut columns = vec![
             Column::words("method", "circuits removed"),
             Column::counts("removed_circuits", ""),
+            Column::words("plan", "plan").priority(3),
             Column::numbers("found_after_s", "after", Unit::new("s", 1.0, Some(2))).priority(4),
         ];
         if is_warm {
@@ -112,10 +115,13 @@ impl Ranked<'_> {
         for plan in rivals {
             let name = Cell::new(plan.method.as_str());
             let name = if plan.is_baseline { name.note("B") } else { name };
-            let tone = if plan.is_shown { Tone::Good } else { Tone::Text };
+            let tone = if plan.is_shown { Tone::Answer } else { Tone::Text };
+            // Only a proven optimum is green.
+            let is_optimal = plan.is_shown && bound >= plan.value - 0.5 && self.is_proven();
             let mut cells = vec![
-                name.tone(if plan.is_shown { Tone::Answer } else { Tone::Text }),
-                Cell::new(plan.value).tone(tone),
+                name.tone(tone),
+                Cell::new(plan.value).tone(if is_optimal { Tone::Good } else { tone }),
+                self.source(plan),
                 if plan.at_s > 0.0 { Cell::new(plan.at_s).tone(Tone::Muted) } else { Cell::none() },
             ];
             if is_warm {
@@ -125,6 +131,18 @@ impl Ranked<'_> {
             table.push(if plan.number > 0 { row.item(plan.number as u32) } else { row });
         }
         table
+    }
+
+    /// Returns what a row is: a plan by its number, with a star if its scenario has changed since, the preview of a
+    /// session without plans, or a baseline that was computed for the comparison.
+    fn source(&self, plan: &PlanBeside) -> Cell {
+        match plan.number {
+            0 if plan.is_shown && self.in_session => Cell::new("preview").tone(Tone::Warn),
+            0 if plan.is_shown => Cell::new("this plan"),
+            0 => Cell::new("computed").tone(Tone::Muted),
+            number if plan.is_stale => Cell::new(format!("{number} *")).tone(Tone::Warn),
+            number => Cell::new(number.to_string()).tone(Tone::Muted),
+        }
     }
 
     /// Returns the removed circuits of every switch, for this plan, the plan with which it is compared, and the computed
@@ -146,13 +164,14 @@ impl Ranked<'_> {
         let computed = |plan: &&FromScratch| lines.iter().all(|(method, _)| *method != plan.method);
         let computed: Vec<_> = self.baselines.iter().filter(computed).collect();
         lines.extend(computed.into_iter().map(|plan| (plan.method.to_owned(), plan.per_switch.clone())));
-        let cell = |count: &u32| if *count == 0 { Cell::new("") } else { Cell::new(*count) };
+        // The others have the order of the table.
+        lines[1..].sort_by_key(|(_, counts)| counts.iter().sum::<u32>());
         Some(Matrix {
             name: "removed_circuits",
             unit: Unit::COUNT,
             rows: lines.iter().map(|(name, _)| format!("{name} per switch")).collect(),
             columns: self.changes.ocs.iter().map(|ocs| ocs.ocs_id.to_string()).collect(),
-            cells: lines.iter().flat_map(|(_, counts)| counts.iter().map(cell)).collect(),
+            cells: lines.iter().flat_map(|(_, counts)| counts.iter().copied().map(Cell::new)).collect(),
             shaded: true,
             ..Matrix::default()
         })
@@ -198,17 +217,21 @@ impl Ranked<'_> {
         }
         let brief = self.shown.standing.as_ref().map(Standing::brief);
         let gap = brief.unwrap_or_else(|| quantity::gap(gap(removed, bound)));
-        let is_verified = self.drawn().is_none_or(KnownBound::is_verified) || self.is_counted();
-        if bound >= removed - 0.5 && is_verified {
+        if bound >= removed - 0.5 && self.is_proven() {
             return phrase.good(" is optimal").muted(": no plan removes fewer");
         }
         if self.best_known().is_some_and(|known| known.value >= removed - 0.5) {
-            return phrase.muted(format!(" is claimed optimal by {}, gap {gap}", self.shown.method));
+            return phrase.muted(format!(" claimed optimal, gap {gap}"));
         }
         if let Some(only) = &self.shown.partial {
             return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));
         }
         phrase.muted(" removed; lower bound ").text(number(bound)).muted(", gap ").text(gap)
+    }
+
+    /// Returns `true` if the bound is not only claimed.
+    fn is_proven(&self) -> bool {
+        self.drawn().is_none_or(KnownBound::is_verified) || self.is_counted()
     }
 
     /// Returns `true` if counting pairs of pods proves that no plan removes fewer circuits than this one.

@@ -39,7 +39,7 @@ pub(super) fn section(
     let entries = ocs.cross_connects.as_slice();
     let axes = match scenario.wiring {
         Wiring::SingleSided => "any two ports",
-        Wiring::TwoSided | Wiring::CrossWired => "rows: A, columns: B",
+        Wiring::TwoSided | Wiring::CrossWired => "rows A and columns B",
     };
     let context =
         Phrase::new().muted("● keep  ").good("+").muted(" add  ").bad("−").muted(format!(" remove   {axes}"));

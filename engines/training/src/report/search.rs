@@ -66,7 +66,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     let mut section = Section::empty("Search")
         .subject(run.method.as_str())
         .context(search.context())
-        .answer(search.answer())
+        .answer(search.answer(is_verified(beside)))
         .sentence(words::sentence(run, is_verified(beside)))
         .legend(words::legend(run));
     section.remarks = words::remarks(run);
@@ -152,10 +152,14 @@ impl Search<'_> {
         Some((self.gap(self.run.best?, bound), only))
     }
 
-    fn answer(&self) -> Phrase {
+    /// The gap in words; a closed gap that no checker confirmed is called claimed.
+    fn answer(&self, is_verified: bool) -> Phrase {
         let words = match (self.standing(), self.run.proof()) {
             // The gap to a bound that covers only some plans is called partial.
             (Some((gap, Some(_))), _) => format!("partial gap {}", gap.words()),
+            (Some((gap, None)), _) if is_proven(self.run) && !is_verified => {
+                format!("gap {} claimed", gap.words())
+            }
             (Some((gap, None)), _) => format!("gap {}", gap.words()),
             (None, Some(_)) => "no plan yet".to_owned(),
             (None, None) => "no bound yet".to_owned(),

@@ -8,7 +8,7 @@ use lightbay_engines::crossconnect::files::exports::{self, File, LineSort};
 use lightbay_engines::crossconnect::rollout::caveat::Warning;
 use lightbay_engines::crossconnect::scenario::Wiring;
 use lightbay_engines::{AnyPlan, FormatInfo};
-use lightbay_widgets::{PaneState as Shown, Piece, Tone, number};
+use lightbay_widgets::{PaneState as Shown, Piece, Tone, number, pieces_width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -206,17 +206,28 @@ fn title(input: &PaneInput<'_>, plan: &ExplainedChange, files: &ExportPreview) -
     Title { context, value }
 }
 
-/// Draws the formats in a row, the chosen format in brackets; returns the rows used.
+/// Draws the formats in a row, the chosen format in brackets, with whole names only; returns the rows used.
 fn choose(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> u16 {
-    let mut pieces = vec![Piece::muted("v ")];
-    for (at, name) in FORMATS.iter().enumerate() {
-        if at == usize::from(input.state.mode) {
-            pieces.push(Piece::answer(format!("[{name}] ")));
-        } else {
-            pieces.push(Piece::muted(format!("{name} ")));
+    let theme = &input.app.look.theme;
+    let chosen = usize::from(input.state.mode);
+    let name = |at: usize| match FORMATS[at] {
+        name if at == chosen => Piece::answer(format!("[{name}] ")),
+        name => Piece::muted(format!("{name} ")),
+    };
+    let more = Piece::muted(theme.glyphs.ellipsis);
+    // Without room for all names, the chosen one comes first.
+    let row = |first: usize| {
+        let mut pieces = vec![Piece::muted("v ")];
+        pieces.extend((first..FORMATS.len()).map(name));
+        while pieces.len() > 2 && pieces_width(&pieces, theme.glyphs) > area.width {
+            pieces.truncate(pieces.len() - if pieces.last() == Some(&more) { 2 } else { 1 });
+            pieces.push(more.clone());
         }
-    }
-    line(&input.app.look.theme, &pieces, area, buf);
+        pieces
+    };
+    let pieces = row(0);
+    let pieces = if pieces.contains(&name(chosen)) { pieces } else { row(chosen) };
+    line(theme, &pieces, area, buf);
     1
 }
 
@@ -251,7 +262,7 @@ fn sentence(
     ];
     if let Some(file) = shown.filter(|file| file.switch.is_some()) {
         pieces
-            .push(Piece::muted(format!(", connections −{} +{} in this file", file.removals, file.additions)));
+            .push(Piece::muted(format!("; connections −{} +{} in this file", file.removals, file.additions)));
     }
     let back = files.files.iter().filter(|file| file.rollback).count();
     pieces.push(Piece::muted(format!(

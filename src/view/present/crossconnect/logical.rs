@@ -345,15 +345,15 @@ impl LogicalPane {
         const NAMES: [&str; 3] = ["before", "wanted", "wanted minus before"];
         const GAP: u16 = 3;
         let theme = &input.app.look.theme;
-        let widths_of = |tall: u16| {
-            let side = |rows| Signs::new(theme, rows, facts.pods).tight(true).tall(tall).wished();
+        let widths_of = |tall: u16, tight: bool| {
+            let side = |rows| Signs::new(theme, rows, facts.pods).tight(tight).tall(tall).wished();
             self.sides.each_ref().map(side)
         };
         // Two rows for each pod, if all three matrices then fit.
         let is_roomy = usize::from(area.height) > 2 * facts.pods
-            && widths_of(2).iter().sum::<u16>() + 2 * GAP <= area.width;
+            && widths_of(2, true).iter().sum::<u16>() + 2 * GAP <= area.width;
         let tall = if is_roomy { 2 } else { 1 };
-        let widths = widths_of(tall);
+        let widths = widths_of(tall, true);
         let shown: &[usize] = if widths.iter().sum::<u16>() + 2 * GAP <= area.width {
             &[0, 1, 2]
         } else if widths[1] + widths[2] + GAP <= area.width {
@@ -366,6 +366,11 @@ impl LogicalPane {
         } else {
             area
         };
+        // Numbers of several digits touch each other only if they have to.
+        let loose = widths_of(tall, false);
+        let gaps = GAP * (shown.len() as u16 - 1);
+        let tight = shown.iter().map(|side| loose[*side]).sum::<u16>() + gaps > area.width;
+        let widths = if tight { widths } else { loose };
         // The names get a row if all pods still fit below it, or if the pods do not fit even without it.
         let all = facts.pods as u16 + 1;
         let names = u16::from(area.height > all || area.height < all && area.height >= 14);
@@ -386,7 +391,7 @@ impl LogicalPane {
             state.row_offset = input.state.offset;
             state.column_offset = input.state.column;
             let signs = Signs::new(theme, &self.sides[at], facts.pods)
-                .tight(true)
+                .tight(tight)
                 .tall(tall)
                 .editing(editing)
                 .empty_hits(pods <= 64);

@@ -29,6 +29,14 @@ pub struct List {
     sight: Option<[usize; 3]>,
 }
 
+/// Name of an item of a list, by which the item is found again in the list of another plan: its block, and the texts of
+/// its first two cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemName {
+    block: usize,
+    cells: [String; 2],
+}
+
 /// The selected item of a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Selection {
@@ -124,6 +132,35 @@ impl List {
         self.parts.iter().flat_map(|part| &part.block.rows).next().map(|row| row.row.id)
     }
 
+    /// Returns the name of an item.
+    pub fn name(&self, id: ItemId) -> Option<ItemName> {
+        self.names().find(|(known, _)| *known == id).map(|(_, name)| name)
+    }
+
+    /// Iterates over the names of all items.
+    fn names(&self) -> impl Iterator<Item = (ItemId, ItemName)> + '_ {
+        let rows = |part: &'_ Part| {
+            let name = |row: &ListRow| {
+                let cell =
+                    |at: usize| row.row.cells.get(at).map_or_else(String::new, |cell| cell.text.to_string());
+                (row.row.id, ItemName { block: part.block.index, cells: [cell(0), cell(1)] })
+            };
+            part.block.rows.iter().map(name).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(rows)
+    }
+
+    /// Returns the item with a name. If several items have the same first cell, the second cell decides, then the id.
+    pub fn named(&self, name: &ItemName, id: ItemId) -> Option<ItemId> {
+        let first = |name: &ItemName| (name.block, name.cells[0].clone());
+        let alike: Vec<_> = self.names().filter(|(_, other)| first(other) == first(name)).collect();
+        let mut same = alike.iter().filter(|(_, other)| other == name);
+        match (alike.as_slice(), same.next(), same.next()) {
+            ([(only, _)], ..) | (_, Some((only, _)), None) => Some(*only),
+            (all, ..) => all.iter().map(|(other, _)| *other).find(|other| *other == id),
+        }
+    }
+
     /// Returns the sentence about an item of a section.
     pub fn sentence(&self, section: &Section, id: ItemId) -> Option<Phrase> {
         let (block, row) = self.find(id)?;
@@ -205,6 +242,10 @@ impl List {
         for part in &self.parts {
             let (from, to) = (part.first.max(first), part.end().min(first + room));
             if from >= to {
+                continue;
+            }
+            // A heading without a row below it is left out.
+            if to - part.first <= part.block.above() && to < part.end() {
                 continue;
             }
             let (rows, y) = ((from - part.first, to - part.first), (from - first) as u16 + above);

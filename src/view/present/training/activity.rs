@@ -14,7 +14,7 @@ use lightbay_engines::training::plan::RateControl;
 use lightbay_engines::training::report;
 use lightbay_widgets::{
     Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval, Label, PaneState as Shown,
-    Piece, Tone, number, text,
+    Piece, Theme, Tone, number, text,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -140,7 +140,8 @@ impl ActivityPane {
         ends(theme, &sentence, &in_sight, below(inner), buf);
         if legend > 0 {
             let under = below(inner);
-            let legend = legend_line(theme.shades(), theme.is_ascii(), input.state.overlay);
+            let has_limits = self.rows.iter().any(|row| row.kind == ActivityKind::Capacity);
+            let legend = legend_line(theme, has_limits, input.state.overlay);
             line(theme, &legend, Rect { y: under.y + 1, ..under }, buf);
         }
         self.report(input, facts, selected, (drawn, out), inner, &sentence);
@@ -354,18 +355,26 @@ impl ActivityPane {
     }
 }
 
-fn legend_line(shades: bool, ascii: bool, overlay: bool) -> Vec<Piece> {
-    let mut line = vec![Piece::muted("NICs ")];
-    if shades {
-        line.extend((0..8).map(|step| Piece::new("  ", Tone::Heat(step))));
-        line.push(Piece::muted(" 0-1 per flow   "));
+/// Explains numbers and shades of the cells, and, with `has_limits`, the rows of the links.
+fn legend_line(theme: &Theme, has_limits: bool, overlay: bool) -> Vec<Piece> {
+    let glyphs = theme.glyphs;
+    let mut line = vec![Piece::muted("NICs of a task")];
+    if theme.shades() {
+        line.push(Piece::muted(", per flow 0 "));
+        line.extend((0..8).map(|step| Piece::new("\u{a0}", Tone::Heat(step))));
+        line.push(Piece::muted(" 1"));
     }
-    line.push(Piece::text("0"));
+    line.push(Piece::text("   0"));
     line.push(Piece::muted(" paused   "));
-    line.push(Piece::text(if ascii { "." } else { "·" }));
+    line.push(Piece::text(glyphs.inactive));
     line.push(Piece::muted(" not active   "));
     line.push(Piece::answer("*"));
-    line.push(Piece::muted(" critical path"));
+    line.push(Piece::muted(" critical"));
+    if has_limits {
+        line.push(Piece::muted(format!("   of: circuits in use, {} some, ", glyphs.free)));
+        line.push(Piece::text(glyphs.used));
+        line.push(Piece::muted(" all"));
+    }
     if overlay {
         line.push(Piece::muted("   lines: may be active if the plan shifts by up to two intervals"));
     }

@@ -5,7 +5,7 @@ use super::{Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::pane::ItemId;
-use crate::view::present::rows::line;
+use crate::view::present::rows::{ends, in_sight};
 use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::training::scenario::instance::LinkKind;
@@ -107,7 +107,9 @@ impl PortsPane {
             Table::new(theme, &columns(lower.width), &self.table_rows).render(lower, buf, &mut self.table);
         }
         let sentence = Self::sentence(input, facts, link);
-        line(theme, &sentence, below(inner), buf);
+        let rows = (self.state.row_offset, usize::from(upper.height.saturating_sub(1)), self.rows.len());
+        let hidden = in_sight(rows, (0, 0, 0)).map(Piece::muted);
+        ends(theme, &sentence, &Vec::from_iter(hidden), below(inner), buf);
         self.report(input, (drawn, out), upper, &sentence, facts, link);
         drawn.chosen = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
     }

@@ -80,7 +80,7 @@ pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
         } else if is_verified {
             line.good("proven: no plan is better  ")
         } else {
-            line.text(format!("{} claims that no plan is better  ", run.method))
+            line.text("claimed: no plan is better  ")
         };
     }
     if let Some(standing) = search.standing.as_ref().filter(|_| !run.is_stopping) {
