@@ -14,6 +14,7 @@ use crate::programs::solver::ProgramSolver;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::quantity::number;
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::solution::Start;
 use lightbay_highs::solve;
@@ -73,7 +74,7 @@ impl Method<Collective> for CopyMethod {
         let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
         session.state_bound(cx);
         let limits = limits(params, cx);
-        cx.phase("construct", format!("chunk by chunk in epochs of {} us", session.tasks.epoch_us));
+        cx.phase("construct", format!("chunk by chunk in epochs of {} us", number(session.tasks.epoch_us)));
         let mut constructed = Vec::new();
         for at in 0..session.tasks.tasks.len() {
             constructed.push(session.constructed(at, limits, cx, |_, _| Ok(()))?);

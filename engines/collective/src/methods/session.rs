@@ -17,6 +17,7 @@ use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::Problem;
+use lightbay_core::quantity::number;
 use lightbay_core::read::MAX_FILE_BYTES;
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ impl EpochSession {
             1 => "whole chunks".to_owned(),
             pieces => format!("chunks in {pieces} pieces"),
         };
-        cx.phase("bound", format!("{what} in epochs of {} us", self.tasks.epoch_us));
+        cx.phase("bound", format!("{what} in epochs of {} us", number(self.tasks.epoch_us)));
         let mut bounds = Vec::with_capacity(self.tasks.tasks.len());
         for task in &self.tasks.tasks {
             bounds.push(bound::<_, ()>(task, cx)?);
@@ -148,7 +149,7 @@ impl EpochSession {
         limits: ConstructLimits,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Vec<EpochSchedule>, MethodError> {
-        cx.phase("construct", format!("chunk by chunk in epochs of {} us", self.tasks.epoch_us));
+        cx.phase("construct", format!("chunk by chunk in epochs of {} us", number(self.tasks.epoch_us)));
         let alone = self.tasks.tasks.len() == 1;
         let mut schedules = Vec::with_capacity(self.tasks.tasks.len());
         for at in 0..self.tasks.tasks.len() {

@@ -1,7 +1,7 @@
 //! Sections on plans in compact form that have too many sends to list: one link stands for each orbit of links, and one
 //! tree stands for its images under the symmetries of the plan.
 
-use super::occupancy::{binds, megabytes, rates, unit_of};
+use super::occupancy::{binds, busiest, megabytes, of_link, rates, unit_of};
 use super::{ExplainedPlan, OVERVIEW};
 use crate::compose::{LinkUse, LinkUses, TimedTree, timed_trees};
 use crate::plan::compact::CompactDiscipline;
@@ -100,30 +100,40 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> 
     let columns = vec![
         Column::words("from", "from"),
         Column::words("to", "to"),
-        Column::counts("links", "such links"),
-        Column::counts("sends", "sends of each"),
-        Column::numbers("busy_us", "busy", MICROSECONDS),
-        Column::numbers("busy_share", "of the time", Unit::PERCENT),
-        Column::words("binding", "binding cut").priority(1),
+        Column::counts("links", "links").priority(1),
+        Column::counts("sends", "sends of each").priority(3),
+        Column::numbers("busy_us", "busy time", MICROSECONDS).priority(3),
+        Column::numbers("busy_share", "busy", Unit::PERCENT),
+        Column::words("binding", "cut").priority(2),
     ];
     let finish_us = subject.result.claims.finish_us;
     let mut table = Table::new(["orbit of links", "orbits of links"], columns).overview(OVERVIEW).bar(5);
-    for orbit in orbits(subject)? {
-        table.row(vec![
+    let orbits = orbits(subject)?;
+    for orbit in &orbits {
+        let share = if finish_us > 0.0 { orbit.busy_us / finish_us } else { 0.0 };
+        let binding = grouped(orbit.binding as u64);
+        let row = table.row(vec![
             Cell::new(subject.node(orbit.ends.0)),
             Cell::new(subject.node(orbit.ends.1)),
             Cell::new(orbit.links),
             Cell::new(orbit.sends),
             Cell::new(orbit.busy_us),
-            Cell::new(if finish_us > 0.0 { orbit.busy_us / finish_us } else { 0.0 }),
+            Cell::new(share),
             if orbit.binding > 0 {
-                Cell::new(format!("{} of them", grouped(orbit.binding as u64))).tone(Tone::Answer)
+                Cell::new(format!("{binding} of them")).tone(Tone::Answer)
             } else {
                 Cell::none()
             },
         ]);
+        let note =
+            if orbit.binding > 0 { format!("{binding} across the binding cut") } else { String::new() };
+        let sends = (usize::try_from(orbit.sends).unwrap_or(usize::MAX), " on each");
+        row.sentence =
+            of_link(orbit.name(subject).trim_start_matches(['▌', ' ']), share, orbit.busy_us, sends, &note);
     }
-    Ok(Section::new("Links", table).context("one link for each orbit").remark(FOLDED))
+    let most = orbits.first().map_or(0.0, |orbit| orbit.busy_us);
+    let section = Section::new("Links", table).context("one link for each orbit").remark(FOLDED);
+    Ok(busiest(section, most, finish_us))
 }
 
 /// Returns the section on the transmissions of one link of every orbit.
@@ -182,14 +192,15 @@ pub(super) fn occupancy(subject: ExplainedPlan<'_>) -> Result<Section, Unavailab
         .on_screens("links", "", spans)
         .on_screens(
             "trees",
-            "Trees of one root; each has an image for every other root",
+            "Trees of one root",
             tree_table(subject)?,
         )
         .only_in(&["links"])
         .context("one link for each orbit")
         .answer(answer)
         .legend(
-            "x N: the number of links with this load at these times; ▌ links across the binding cut; + - zoom",
+            "x N: number of links with equal load; low bars, - in ASCII: busy for part of that time; ▌ links across \
+             the binding cut; + - zoom",
         )
         .remark(FOLDED))
 }
@@ -215,8 +226,8 @@ fn in_words(name: &str, (from_us, to_us): (f64, f64), share: f64, unit: Unit) ->
     let time = |time_us: f64| text::number(time_us / 1e6, unit);
     Phrase::new()
         .answer(format!("> {}", name.trim_start()))
-        .text(format!("  {} % busy", text::number(share.min(1.0), Unit::PERCENT)))
-        .muted(format!(" from {} to {} {}", time(from_us), time(to_us), unit.symbol))
+        .text(format!("  busy {} %", text::number(share.min(1.0), Unit::PERCENT)))
+        .muted(format!("  from {} to {} {}", time(from_us), time(to_us), unit.symbol))
 }
 
 /// Returns the lane of an orbit of links: its transmissions, or intervals of equal load if there are many.
@@ -280,12 +291,12 @@ fn tree_table(subject: ExplainedPlan<'_>) -> Result<Table, Unavailable> {
     let columns = vec![
         Column::counts("tree", "tree"),
         Column::words("root", "root"),
-        Column::counts("images", "such trees"),
-        Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))),
-        Column::counts("deliveries", "deliveries").priority(2),
-        Column::counts("deepest", "deepest").priority(1),
-        Column::numbers("first_us", "first delivery", MICROSECONDS).priority(3),
-        Column::numbers("finish_us", "last delivery", MICROSECONDS),
+        Column::counts("images", "such trees").priority(2),
+        Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))).priority(1),
+        Column::counts("deliveries", "deliveries").priority(3),
+        Column::counts("deepest", "deepest").priority(3),
+        Column::numbers("first_us", "first delivery", MICROSECONDS).priority(4),
+        Column::numbers("finish_us", "finish", MICROSECONDS),
         Column::numbers("slack_us", "slack", MICROSECONDS),
     ];
     let finish = subject.result.claims.finish_epochs;
@@ -323,7 +334,7 @@ pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     Ok(Section::new("Chunks", table)
         .context("the trees of one root for each orbit")
         .answer(Phrase::new().answer(grouped(count as u64)).muted(" trees with all images"))
-        .legend("latest-ending trees first; the bar is the time of the last delivery; slack is the time from that delivery to the finish")
+        .legend("finish: last delivery of the tree; slack: from it to the end")
         .remark(FOLDED))
 }
 

@@ -21,16 +21,13 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     let mut facts = Facts::new();
     facts.number("finish_us", "finish", TIME, Cell::new(claims.finish_us).tone(Tone::Answer));
     facts.add("finish_epochs", "epochs", claims.finish_epochs);
-    facts.number("epoch_us", "length of an epoch", MICROSECONDS, time.epoch_us);
-    let rate = Unit::new("GB/s", 1.0, None);
+    facts.number("epoch_us", "length of an epoch", MICROSECONDS.with_decimals(6), time.epoch_us);
+    let rate = Unit::new("GB/s", 1.0, Some(3));
     facts.number("algbw_gbyte_per_s", "algorithm bandwidth", rate, claims.algbw_gbyte_per_s);
     if let Some(replay_us) = claims.replay_us {
         facts.number("replay_us", "replay", TIME, replay_us);
-        let with_all = "with every latency, including latencies that the epochs omit";
-        let later = if replay_us > claims.finish_us { with_all } else { "without epochs" };
-        facts.sentence(format!(
-            "every send starts as soon as its data has arrived and its link is free, {later}"
-        ));
+        let later = if replay_us > claims.finish_us { ", with every latency" } else { "" };
+        facts.sentence(format!("without epochs: sends start as soon as data and link are ready{later}"));
     }
     if time.pieces_per_chunk > 1 {
         facts.add("pieces_per_chunk", "pieces of a chunk", time.pieces_per_chunk);
@@ -43,7 +40,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     }
     if let Some(floor) = &claims.floor {
         let under = floor.under_finish(time.alpha_threshold);
-        facts.number("floor_us", "floor", LOWER_BOUND, under.floor_us);
+        facts.number("floor_us", "lower bound", LOWER_BOUND, under.floor_us);
         facts.sentence(floor_sentence(floor, &under.because));
     }
     if subject.result.trees.is_empty() {
@@ -66,7 +63,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
 }
 
 /// Formats a time with three decimals, its digits in groups: `40 006.609`.
-fn in_groups(time_us: f64) -> String {
+pub(super) fn in_groups(time_us: f64) -> String {
     let text = format!("{time_us:.3}");
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
     let whole = if whole.len() > 4 { grouped(whole.parse().unwrap_or_default()) } else { whole.to_owned() };
@@ -96,14 +93,11 @@ fn times(subject: ExplainedPlan<'_>) -> Table {
 
 /// Returns a sentence on the gap between a finish and its floor, and on the schedules that the floor covers.
 fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
-    let whatever = "any chunking and any epoch length";
+    let gap = 100.0 * floor.gap_to_floor;
     if floor.gap_to_floor <= AT_FLOOR {
-        return format!("met: no schedule ends earlier, for {whatever}; proof: {because}");
+        return format!("met: no schedule ends earlier, with any chunking; proof: {because}");
     }
-    format!(
-        "the finish is {:.2} % above this bound for {whatever}; proof: {because}",
-        100.0 * floor.gap_to_floor
-    )
+    format!("the finish is {gap:.2} % above, for any chunking; proof: {because}")
 }
 
 /// Returns a sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.

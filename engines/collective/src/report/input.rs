@@ -144,15 +144,13 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
         Some(drawn) => Section::empty("Network")
             .edits(edits(scenario, drawn))
             .on_screens("rates", "", links(scenario, plan, drawn))
-            .legend(
-                "a colour or letter for each rate; bold white or @: link across the binding cut; x: failed link",
-            ),
+            .legend("bold white or @: link across the binding cut; x: failed link"),
         None => Section::empty("Network"),
     };
     let count = |count: usize| grouped(count as u64);
     let mut size = format!("{} nodes, {} links", count(topology.nodes.len()), count(topology.links.len()));
     if let Some((boxes, nodes)) = drawn.and_then(|drawn| drawn.fold) {
-        size = format!("{size}; one of {boxes} equal boxes of {nodes} nodes, and the nodes outside of boxes");
+        size = format!("{size}; drawn: 1 of {boxes} equal boxes of {nodes} nodes");
     }
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
@@ -169,10 +167,25 @@ fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix
         |node: u32| topology.nodes.get(node as usize).map_or_else(String::new, |node| node.name.clone());
     let mut hops: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
     let mut cells = Vec::with_capacity(chunks.len() * ranks.len());
+    let mut about = Vec::with_capacity(cells.capacity());
     for chunk in 0..chunks.len() {
         let source = chunks.source(chunk);
         let known = hops.entry(source).or_insert_with(|| hops_from(scenario, source));
         let dests: BTreeSet<u32> = chunks.dests(chunk).collect();
+        about.extend(ranks.iter().enumerate().map(|(at, rank)| {
+            let Some(hops) = known.get(rank).filter(|_| dests.contains(rank)) else {
+                return About::default();
+            };
+            let word = if *hops == 1 { "hop" } else { "hops" };
+            let sentence = Phrase::new()
+                .answer(format!("> chunk {chunk}"))
+                .muted("  from ")
+                .text(name(source))
+                .muted(" to ")
+                .text(format!("{}  {hops} {word}", name(*rank)))
+                .muted(" on the shortest path");
+            About { item: Some((chunk * ranks.len() + at) as u32), sentence, details: Vec::new() }
+        }));
         cells.extend(ranks.iter().map(|rank| match known.get(rank) {
             Some(hops) if dests.contains(rank) => Cell::new(*hops),
             None if dests.contains(rank) => Cell::new("x").tone(Tone::Bad),
@@ -186,6 +199,7 @@ fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix
         columns: ranks.iter().map(|rank| name(*rank)).collect(),
         cells,
         shaded: true,
+        about,
         ..Matrix::default()
     })
 }
@@ -240,7 +254,9 @@ pub(super) fn demand(scenario: &CollectiveScenario) -> Section {
         ),
         None => Section::empty("Demand"),
     };
-    let section = section.block("facts", "", facts);
+    let deliveries = grouped(chunks.deliveries() as u64);
+    let answer = Phrase::new().answer(deliveries).muted(" deliveries");
+    let section = section.answer(answer).block("facts", "", facts);
     if demand.collective != CollectiveSort::MultiTenant {
         return section;
     }

@@ -1,10 +1,12 @@
 //! Links over time: the transmissions of each link, and how much each link carries.
 
+use super::finish::in_groups;
 use super::progress::arrivals;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::files::occupation::{Transmission, transmissions};
 use crate::plan::PieceSend;
 use crate::scenario::CollectiveSort;
+use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
     About, Cell, Column, Lane, Matrix, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit, text,
 };
@@ -145,8 +147,8 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         1 => Phrase::new().answer("1").muted(" link across the binding cut"),
         _ => Phrase::new().answer(bound.to_string()).muted(" links across the binding cut"),
     };
-    let legend = "a letter, and a colour that may repeat, for each chunk; links by load, ▌ links across the binding cut; [ ] step \
-         through the transmissions, + - zoom";
+    let legend = "a letter and a colour for each chunk; low bars, - in ASCII: busy for part of that time; \
+         ▌ link across the binding cut; [ ] next transmission; + - zoom";
     let mut section = Section::empty("Occupancy")
         .block("grid", "", matrix)
         .on_screens("links", "", lanes)
@@ -268,9 +270,9 @@ impl<'a> SendWords<'a> {
         let needed = match onward.and_then(|epochs| epochs.range(arrival..).next()) {
             Some(epoch) => format!("forwarded in epoch {epoch}"),
             None if *arrival == subject.result.claims.finish_epochs => "the last delivery".to_owned(),
-            None => "goes no further".to_owned(),
+            None => "not forwarded".to_owned(),
         };
-        let part = if self.in_pieces { format!(" (piece {})", piece.id) } else { String::new() };
+        let part = if self.in_pieces { format!(" piece {}", piece.id) } else { String::new() };
         let time_us = f64::from(*arrival) * subject.result.time.epoch_us;
         let unit = unit_of(time_us);
         let time = text::number(time_us / 1e6, unit);
@@ -279,11 +281,9 @@ impl<'a> SendWords<'a> {
                 .answer(format!("> chunk {}{part}", piece.chunk))
                 .muted("  ")
                 .text(subject.link(send.from, send.to))
-                .muted("  starts ")
-                .text(send.epoch.to_string())
-                .muted("  usable ")
-                .text(arrival.to_string())
-                .muted(format!(" ({time} {})  {needed}", unit.symbol)),
+                .muted("  usable at ")
+                .text(format!("{time} {}", unit.symbol))
+                .muted(format!("  epochs {} to {arrival}  {needed}", send.epoch)),
         )
     }
 }
@@ -315,10 +315,10 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
     let columns = vec![
         Column::words("from", "from"),
         Column::words("to", "to"),
-        Column::counts("sends", "sends"),
-        Column::numbers("busy_us", "busy", Unit::new("µs", 1.0, Some(3))),
-        Column::numbers("busy_share", "of the time", Unit::PERCENT),
-        Column::words("binding", "binding cut").priority(1),
+        Column::counts("sends", "sends").priority(2),
+        Column::numbers("busy_us", "busy time", Unit::new("µs", 1.0, Some(3))).priority(3),
+        Column::numbers("busy_share", "busy", Unit::PERCENT),
+        Column::words("binding", "cut").priority(1),
     ];
     let finish_us = subject.result.claims.finish_us;
     let busy = loads(subject);
@@ -326,15 +326,20 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
     let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW).bar(4);
     let mut row = |ends: (u32, u32), busy_us: f64, sends: usize| {
         let binding = binds(subject, ends);
-        table.row(vec![
+        let share = if finish_us > 0.0 { busy_us / finish_us } else { 0.0 };
+        let row = table.row(vec![
             Cell::new(subject.node(ends.0)),
             Cell::new(subject.node(ends.1)),
             Cell::new(sends),
             Cell::new(busy_us),
-            Cell::new(if finish_us > 0.0 { busy_us / finish_us } else { 0.0 }),
+            Cell::new(share),
             if binding { Cell::new("yes").tone(Tone::Answer) } else { Cell::none() },
         ]);
+        let link = subject.link(ends.0, ends.1);
+        row.sentence =
+            of_link(&link, share, busy_us, (sends, ""), if binding { "across the binding cut" } else { "" });
     };
+    let most = busy.first().map_or(0.0, |(_, busy_us, _)| *busy_us);
     for (ends, busy_us, sends) in busy {
         row(ends, busy_us, sends);
     }
@@ -343,5 +348,24 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
             row((link.from, link.to), 0.0, 0);
         }
     }
-    Section::new("Links", table)
+    busiest(Section::new("Links", table), most, finish_us)
+}
+
+/// Adds the load of the busiest link to the title of a section on links, and explains the columns.
+pub(super) fn busiest(section: Section, most_us: f64, finish_us: f64) -> Section {
+    let share = if finish_us > 0.0 { most_us / finish_us } else { 0.0 };
+    let share = format!("{} %", text::number(share, Unit::PERCENT.with_decimals(1)));
+    section
+        .answer(Phrase::new().muted("busiest ").answer(share))
+        .legend("busy: part of the time until the finish; cut: crosses the cut that gives the bound")
+}
+
+/// Returns a sentence on the load of a link; `sends` is the number of its transmissions with a word after it.
+pub(super) fn of_link(name: &str, share: f64, busy_us: f64, sends: (usize, &str), note: &str) -> Phrase {
+    let (count, word) = (grouped(sends.0 as u64), if sends.0 == 1 { "send" } else { "sends" });
+    let note = if note.is_empty() { String::new() } else { format!("  {note}") };
+    Phrase::new()
+        .answer(format!("> {name}"))
+        .text(format!("  busy {} %", text::number(share, Unit::PERCENT)))
+        .muted(format!("  {} µs  {count} {word}{}{note}", in_groups(busy_us), sends.1))
 }

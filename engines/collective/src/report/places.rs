@@ -11,9 +11,6 @@ const MOST_DRAWN: usize = 40;
 /// Maximum number of nodes of a grid: its links are short and do not cross.
 const MOST_IN_GRID: usize = 64;
 
-/// Columns and rows of four planes of a grid: a square, clockwise, so that the links of a ring of planes do not cross.
-const SQUARE: [[f64; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
-
 /// Fraction of its field that a box fills, so that boxes are separate.
 const FILL: f64 = 0.86;
 
@@ -109,11 +106,8 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     let middle = |at: u32, of: u32| 0.5 + ((f64::from(at) + 0.5) / f64::from(of) - 0.5) * FILL;
     let place = |at: &Vec<u32>| {
         let plane = at.get(2).copied().unwrap_or(0);
-        let (x, y) = (middle(at[0], sizes[0]), middle(at[1], sizes[1]));
-        match SQUARE.get(plane as usize).filter(|_| planes as usize == SQUARE.len()) {
-            Some([column, row]) => [(column + x) / 2.0, (row + y) / 2.0],
-            None => [(f64::from(plane) + x) / f64::from(planes), y],
-        }
+        let (x, y) = (middle(at[0], sizes[0]), (f64::from(at[1]) + 0.5) / f64::from(sizes[1]));
+        [(f64::from(plane) + x) / f64::from(planes), y]
     };
     Some(all.iter().map(place).collect())
 }

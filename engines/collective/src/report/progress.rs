@@ -1,11 +1,15 @@
 //! Chunks and deliveries over time, and every send.
 
+use super::finish::in_groups;
 use super::occupancy::unit_of;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::check::send_times;
 use crate::plan::PieceSend;
 use crate::scenario::CollectiveSort;
-use lightbay_core::report::{About, Cell, Column, Curve, Curves, Matrix, Point, Section, Table, Tone, Unit};
+use lightbay_core::quantity::grouped;
+use lightbay_core::report::{
+    About, Cell, Column, Curve, Curves, Matrix, Phrase, Point, Section, Table, Tone, Unit,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of chunks, and of destinations, in the matrix of arrivals.
@@ -46,11 +50,14 @@ fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
 
 /// Returns the section with the first and last delivery of every chunk; chunks that end last come first.
 pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
-    let section = Section::new("Chunks", chunk_table(subject));
-    let order = "latest-ending chunks first; slack: time from the last delivery to the finish";
+    let table = chunk_table(subject);
+    let last = table.rows.iter().filter(|row| !row.mark.is_empty()).count();
+    let section = Section::new("Chunks", table);
+    let section = section.answer(Phrase::new().answer(grouped(last as u64)).muted(" end last"));
+    let order = "finish: last delivery of the chunk; slack: from it to the end";
     match arrival_matrix(subject) {
         Some(matrix) => {
-            let legend = format!("{order}; squares: {} until a GPU has the whole chunk", matrix.unit.symbol);
+            let legend = format!("{order}; cells: {} until a GPU has it", matrix.unit.symbol);
             section.legend(legend).on_screens("arrivals", "", matrix)
         }
         None => section.legend(order),
@@ -113,11 +120,12 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
     let columns = vec![
         Column::counts("chunk", "chunk"),
         Column::words("source", "of"),
-        Column::counts("deliveries", "deliveries"),
-        Column::counts("first_epoch", "first epoch").priority(3),
-        Column::counts("last_epoch", "last epoch"),
+        Column::counts("deliveries", "deliveries").priority(1),
+        Column::counts("first_epoch", "first epoch").priority(4),
+        Column::counts("last_epoch", "last epoch").priority(3),
         Column::numbers("finish_us", "finish", MICROSECONDS),
-        Column::counts("slack_epochs", "slack epochs").priority(3),
+        Column::counts("slack_epochs", "slack epochs").priority(5),
+        Column::numbers("slack_us", "slack", MICROSECONDS),
     ];
     let finish = subject.result.claims.finish_epochs;
     let mut rows: Vec<(u32, (u32, u32, usize))> = spans.into_iter().collect();
@@ -134,8 +142,16 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
             Cell::new(last).tone(tone),
             Cell::new(f64::from(last) * epoch_us),
             Cell::new(finish.saturating_sub(last)),
+            Cell::new(f64::from(finish.saturating_sub(last)) * epoch_us),
         ]);
         row.item = Some(chunk);
+        row.sentence = Phrase::new()
+            .answer(format!("> chunk {chunk}"))
+            .muted(" of ")
+            .text(subject.node(list.source(chunk as usize)))
+            .text(format!("  finish {} µs", in_groups(f64::from(last) * epoch_us)))
+            .muted(format!("  slack {} µs", in_groups(f64::from(finish.saturating_sub(last)) * epoch_us)))
+            .muted(format!("  {} deliveries in epochs {first} to {last}", grouped(count as u64)));
         if last == finish {
             row.mark = "*";
         }
@@ -182,7 +198,10 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
         curves: vec![curve],
         ..Curves::default()
     };
-    Section::empty("Deliveries").block("curve", "Curve", curves).block("points", "Points", table)
+    Section::empty("Deliveries")
+        .answer(Phrase::new().answer(grouped(done as u64)).muted(" deliveries"))
+        .block("curve", "Curve", curves)
+        .block("points", "Points", table)
 }
 
 /// Returns the section with every send in order of time.

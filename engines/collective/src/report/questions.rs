@@ -8,6 +8,12 @@ use lightbay_core::report::{
     Unavailable, Unit,
 };
 
+/// Number that is added to the item of a step, so that it differs from the items of feasibility problems.
+const STEP: u32 = 1 << 19;
+
+/// Title of the table of steps.
+const STEPS: &str = "Steps, newest first";
+
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
 /// Returns the section with every feasibility problem of a run, the newest first, and the steps of the run.
@@ -35,7 +41,8 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         None => section,
     };
     if asked.is_empty() {
-        return Ok(with_best(section.block("steps", "Steps and their gains", steps)).remark(
+        let section = section.context("newest first").block("steps", "", steps);
+        return Ok(with_best(section).remark(
             "No number of epochs was tested: models are solved only if the constructed schedule ends after its bound.",
         ));
     }
@@ -63,11 +70,9 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         ]);
         (row.item, row.sentence) = (Some(number as u32), sentence(asked));
     }
-    let section = section.block("questions", "Epoch counts tested, newest first", table).on_screens(
-        "steps",
-        "Steps and their gains",
-        steps,
-    );
+    let section = section
+        .block("questions", "Epoch counts tested, newest first", table)
+        .on_screens("steps", STEPS, steps);
     Ok(with_best(section)
         .legend("an infeasible full model proves a bound; model columns: in full, in time (without late \
              starts), and after symmetry reduction")
@@ -79,10 +84,10 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
 fn steps(run: &RunBeside) -> Table {
     let columns = vec![
         Column::words("step", "step"),
-        Column::numbers("start_s", "from", Unit::SECONDS.with_decimals(2)),
+        Column::numbers("start_s", "from", Unit::SECONDS.with_decimals(2)).priority(1),
         Column::numbers("best_us", "best", MICROSECONDS),
         Column::numbers("gained_us", "gained", MICROSECONDS),
-        Column::words("detail", "what").priority(1),
+        Column::words("detail", "what").priority(2),
     ];
     let mut table = Table::new(["step", "steps"], columns).bar(3);
     let mut parts: Vec<(f64, &str, &str)> = Vec::new();
@@ -98,15 +103,23 @@ fn steps(run: &RunBeside) -> Table {
         let best = known.map(|point| point.value).reduce(f64::min);
         let gained = before.zip(best).map(|(before, best)| before - best);
         let is_gain = gained.is_some_and(|gained| gained > 0.0);
-        table.row(vec![
+        let detail = detail.replace(" us", " µs");
+        let mut sentence = Phrase::new().answer(format!("> {name}"));
+        if let Some(gained) = gained.filter(|_| is_gain) {
+            sentence = sentence.good(format!("  {gained:.3} µs gained"));
+        }
+        let row = table.row(vec![
             Cell::new(*name),
             Cell::new(*from_s),
             best.map_or_else(Cell::none, Cell::new),
             gained.map_or_else(Cell::none, Cell::new).tone(if is_gain { Tone::Good } else { Tone::Muted }),
-            Cell::new(detail.replace(" us", " µs")).tone(Tone::Muted),
+            Cell::new(detail.clone()).tone(Tone::Muted),
         ]);
+        row.sentence = sentence.muted(format!("  {detail}  from {from_s:.2} s"));
+        row.item = Some(at as u32 | STEP);
         before = best.or(before);
     }
+    table.rows.reverse();
     table
 }
 
@@ -116,7 +129,7 @@ fn best_by_step(run: &RunBeside, steps: &Table) -> Option<Curves> {
     let at_step = |(number, row): (u32, &Row)| {
         Some(Point { at: f64::from(number), value: row.cells.get(2)?.value.as_f64()? })
     };
-    let points: Vec<Point> = (1_u32..).zip(&steps.rows).filter_map(at_step).collect();
+    let points: Vec<Point> = (1_u32..).zip(steps.rows.iter().rev()).filter_map(at_step).collect();
     if points.len() < 2 {
         return None;
     }

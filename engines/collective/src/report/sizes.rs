@@ -13,7 +13,7 @@ use crate::trees::parts::TreeParts;
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::{
-    Cell, Column, Curve, Curves, Mark, Point, Section, Table, Tone, Unavailable, Unit,
+    Cell, Column, Curve, Curves, Mark, Phrase, Point, Section, Table, Tone, Unavailable, Unit, text,
 };
 use lightbay_core::watch::Unwatched;
 
@@ -63,7 +63,7 @@ pub(super) fn sizes(
     let ranges = plan.map_or(&[][..], |plan| &plan.result.ranges);
     let mut curves: Vec<Times> = vec![(
         "floor",
-        "floor",
+        "bound",
         floors.into_iter().map(|floors| Some(floors.with_latency.floor_us)).collect(),
     )];
     let deliveries: usize = tasks.deliveries();
@@ -87,16 +87,20 @@ pub(super) fn sizes(
         // The curve of the plan is listed directly after the curve of the floor, so that narrow screens still show it.
         curves.insert(1, ("plan", "this plan", sizes.iter().map(time).collect()));
     }
-    let mut section = Section::empty("Bandwidth against size")
+    let mut section = Section::empty("Bandwidth by size")
         .legend(
-            "dotted line: from this size on, another schedule is the fastest; floor: bandwidth at the lower bound",
+            "bound: no schedule is faster; dotted line: from here on another schedule is the fastest",
         )
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
-            "The floor curve is the bandwidth at the lower bound on the completion time; no schedule, for any \
-             chunking, has a higher bandwidth. Times of baselines are computed without epochs.",
+            "The bound is the bandwidth at the lower bound on the completion time; no schedule, for any chunking, has a \
+             higher bandwidth. Times of baselines are computed without epochs.",
         );
+    if let Some(point) = point_of(scenario, plan) {
+        let rate = text::number(point.value, GBYTE_PER_S.with_decimals(1));
+        section = section.answer(Phrase::new().answer(format!("{rate} GB/s")).muted(" this plan"));
+    }
     let planned: usize = ranges.iter().map(|range| range.points.len()).sum();
     if plan.is_some() && planned < listed_sizes.len() {
         section = section
@@ -172,13 +176,24 @@ fn trees(
     Some(("trees", "trees", sizes.iter().zip(pieces).map(time).collect()))
 }
 
+/// Returns the bandwidth of a schedule for a buffer size.
+fn bandwidth(bytes: f64, time_us: f64) -> Point {
+    Point { at: bytes, value: bytes / time_us / 1000.0 }
+}
+
+/// Returns size and bandwidth of a plan for one size; `None` without such a plan.
+fn point_of(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Option<Point> {
+    let claims = plan.filter(|plan| plan.result.ranges.is_empty()).map(|plan| &plan.result.claims)?;
+    let bytes = scenario.demand.output_buffer_bytes.filter(|_| claims.finish_us > 0.0)?;
+    Some(bandwidth(bytes, claims.replay_us.unwrap_or(claims.finish_us)))
+}
+
 fn drawn(
     curves: &[Times],
     sizes: &[f64],
     scenario: &CollectiveScenario,
     plan: Option<ExplainedPlan<'_>>,
 ) -> Curves {
-    let rate = |bytes: f64, time_us: f64| Point { at: bytes, value: bytes / time_us / 1000.0 };
     let curve = |(name, label, times): &Times| Curve {
         name: (*name).to_owned(),
         label: (*label).to_owned(),
@@ -187,7 +202,7 @@ fn drawn(
             .iter()
             .zip(times)
             .filter_map(|(bytes, time_us)| {
-                time_us.filter(|time_us| *time_us > 0.0).map(|us| rate(*bytes, us))
+                time_us.filter(|time_us| *time_us > 0.0).map(|us| bandwidth(*bytes, us))
             })
             .collect(),
         tone: match *name {
@@ -197,20 +212,21 @@ fn drawn(
         },
         steps: false,
     };
-    let mut drawn: Vec<Curve> = curves.iter().map(curve).collect();
+    // The plan comes first: its label is the last to be omitted.
+    let (mut drawn, others): (Vec<Curve>, Vec<Curve>) =
+        curves.iter().map(curve).partition(|curve| curve.name == "plan");
     // A plan of one size is drawn as a single point.
-    let claims = plan.filter(|plan| plan.result.ranges.is_empty()).map(|plan| &plan.result.claims);
-    let claims = claims.filter(|claims| claims.finish_us > 0.0);
-    if let (Some(claims), Some(bytes)) = (claims, scenario.demand.output_buffer_bytes) {
+    if let Some(point) = point_of(scenario, plan) {
         drawn.push(Curve {
             name: "plan".to_owned(),
             label: "this plan".to_owned(),
             unit: GBYTE_PER_S,
-            points: vec![rate(bytes, claims.replay_us.unwrap_or(claims.finish_us))],
+            points: vec![point],
             tone: Tone::Answer,
             steps: false,
         });
     }
+    drawn.extend(others);
     Curves {
         marks: crossovers(curves, sizes),
         axis: "size_bytes",
@@ -246,6 +262,8 @@ fn crossovers(curves: &[Times], sizes: &[f64]) -> Vec<Mark> {
         }
         before = now;
     }
+    // At the smallest size nothing changes.
+    marks.retain(|mark| sizes.first() != Some(&mark.at));
     marks
 }
 

@@ -59,10 +59,10 @@ fn no_curve_is_above_the_floor() {
     let section = report.section("sizes", Deadline::NEVER).unwrap();
     let Body::Curves(curves) = &section.blocks[0].body else { panic!("no curves") };
     let names: Vec<&str> = curves.curves.iter().map(|curve| curve.name.as_str()).collect();
-    assert_eq!(names, ["floor", "trees", "ring", "shortest path", "single tree", "plan"]);
-    let floor = &curves.curves[0].points;
+    assert_eq!(names, ["plan", "floor", "trees", "ring", "shortest path", "single tree"]);
+    let floor = &curves.curves[1].points;
     assert_eq!(floor.len(), 21);
-    for curve in &curves.curves[1..] {
+    for curve in &curves.curves {
         for point in &curve.points {
             let above = floor.iter().find(|floor| floor.at >= point.at).unwrap();
             assert!(point.value <= above.value * (1.0 + 1e-9), "{} at {}", curve.name, point.at);
@@ -120,7 +120,7 @@ fn plans_of_several_sizes_are_drawn_for_all_of_them() {
     let report = Collective::report(&plan.plan().scenario, Some(plan.plan())).unwrap();
     let section = report.section("sizes", Deadline::NEVER).unwrap();
     let Body::Curves(curves) = &section.blocks[0].body else { panic!("no curves") };
-    let [floor, own] = &curves.curves[..2] else { panic!("two curves") };
+    let [own, floor] = &curves.curves[..2] else { panic!("two curves") };
     assert_eq!((floor.name.as_str(), own.name.as_str()), ("floor", "plan"));
     let sizes: Vec<f64> = own.points.iter().map(|point| point.at).collect();
     assert_eq!(sizes, [1e3, 3e4, 1e6, 3e7]);
