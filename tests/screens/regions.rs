@@ -51,7 +51,7 @@ fn the_brackets_go_through_the_layers_and_the_view_through_the_levels() {
     assert!(micro_batch.contains("change of circuits"), "{micro_batch}");
     bench.keys("v");
     let iteration = bench.screen("region-iteration", 120, 40);
-    assert!(iteration.contains("gradients") && iteration.contains("lasts 9 times"), "{iteration}");
+    assert!(iteration.contains("gradients"), "{iteration}");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn networks_are_bars_up_to_a_bound() {
     let mut bench = solved(Style::Colour);
     zoomed(&mut bench, 3);
     let screen = bench.screen("region-networks", 200, 60);
-    for words in ["■ compute", "■ all-to-all", "■ stall", "■ gradients", "┊ bound", "fat_tree"] {
+    for words in ["■ compute", "■ all-to-all", "■ gradients", "┊ pooled, a bound", "fat_tree"] {
         assert!(screen.contains(words), "{words} is missing:\n{screen}");
     }
 }

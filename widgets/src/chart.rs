@@ -20,7 +20,8 @@ mod graph;
 mod heights;
 mod labels;
 
-use dots::{Dots, Ink, cell_of, dots_of};
+use dots::{Dots, Ink};
+pub(crate) use dots::{cell_of, dots_of};
 pub use graph::{GraphEdge, GraphNode, NetworkGraph};
 use heights::Heights;
 use labels::Labels;
@@ -190,6 +191,11 @@ pub struct Chart<'a> {
     y: Axis<'a>,
 }
 
+/// Returns `true` for a curve in grey, which other curves cover.
+const fn is_muted(series: &Series) -> bool {
+    matches!(series.tone, Tone::Muted | Tone::Faint | Tone::Rule)
+}
+
 /// Number of columns between two letters of a curve.
 const LETTERS_APART: i32 = 24;
 
@@ -211,7 +217,7 @@ impl<'a> Chart<'a> {
     /// Height below which only the label of the first curve is drawn.
     pub const MIN_HEIGHT: u16 = 2;
     /// Minimum height at which there is an axis below.
-    pub const AXIS_HEIGHT: u16 = 6;
+    pub const AXIS_HEIGHT: u16 = 4;
 
     /// Creates a chart of these curves. The first curve is the most important one and is drawn on top.
     pub const fn new(theme: &'a Theme, series: &'a [Series], x: Axis<'a>, y: Axis<'a>) -> Self {
@@ -299,6 +305,13 @@ impl<'a> Chart<'a> {
                 free_from = end + 1;
             }
         }
+        // With room for one tick only, the end of the axis is labelled too.
+        let power = 10_f64.powf(x.high.abs().log10().floor());
+        let end = number::bytes((x.high / power).round() * power);
+        let at = left + width - end.len() as i32;
+        if self.x.bytes && most < 2 && at >= free_from {
+            pen.text(at, row, &end, muted);
+        }
         let at = (left + width + 1).max(free_from);
         if at + unit <= pen.width() {
             pen.text(at, row, self.x.unit, muted);
@@ -328,13 +341,31 @@ impl<'a> Chart<'a> {
             }
         } else if parts.labels.letters && !self.theme.is_ascii() {
             let mut next = LETTERS_APART / 4 * (number as i32 % 4 + 1);
-            for (column, row) in series.points.iter().filter_map(|point| place(*point)) {
-                if column >= next {
+            let mut places = series.points.iter().filter_map(|point| place(*point)).peekable();
+            while let Some((from, row)) = places.next() {
+                // A letter between two steps hides neither of them.
+                let until = places.peek().map_or(from, |(column, _)| *column);
+                let column = if series.step { i32::midpoint(from, until) } else { from };
+                let is_free = !series.step || until == from || until - from > 2;
+                // The letter of a muted curve does not cover another curve.
+                let is_free = is_free && !(is_muted(series) && self.meets(number, (column, row), &place));
+                if column >= next && is_free {
                     plot.glyph(column, row, mark, style);
                     next = column + LETTERS_APART;
                 }
             }
         }
+    }
+
+    /// Returns `true` if another curve has a point in a cell of the plot; `place` returns the cell of a point.
+    fn meets(
+        &self,
+        number: usize,
+        cell: (i32, i32),
+        place: impl Fn((f64, f64)) -> Option<(i32, i32)>,
+    ) -> bool {
+        let others = self.series.iter().enumerate().filter(|(other, _)| *other != number);
+        others.flat_map(|(_, series)| &series.points).any(|point| place(*point) == Some(cell))
     }
 
     fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: &Heights) {
@@ -423,11 +454,10 @@ impl Widget for &Chart<'_> {
         let mut plot = pen.part(left, 0, width, rows);
         let mut dots = Dots::new(&mut plot);
         // The most important curve comes first and is drawn on top; muted curves never cover others.
-        let is_muted = |series: &Series| matches!(series.tone, Tone::Muted | Tone::Faint | Tone::Rule);
         let order = || {
             let of =
                 |muted: bool| self.series.iter().enumerate().rev().filter(move |s| is_muted(s.1) == muted);
-            of(true).chain(of(false))
+            of(true).chain(of(false)).filter(|(index, _)| parts.labels.names(self, *index, x, y))
         };
         for (_, series) in order() {
             self.draw_curve(&mut dots, series, x, y);

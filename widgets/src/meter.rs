@@ -149,8 +149,8 @@ impl Widget for &Meter<'_> {
         }
         if let Some(at) = self.limit_at(width as u16).map(i32::from) {
             // Inside the bar, the limit line has the colour of the bar as its background.
-            let inside = end >= (at + 1) * per_cell && self.theme.shades() && !self.spaced;
-            let ground = last.and_then(|style| style.fg).filter(|_| inside);
+            let inside = end >= (at + 1) * per_cell && self.theme.shades();
+            let ground = pen.cell(at, 0).map(|cell| cell.fg).filter(|_| inside);
             let style = self.theme.style(Tone::Answer);
             let style = match ground {
                 Some(ground) => style.bg(ground).fg(ratatui_core::style::Color::Black),

@@ -5,6 +5,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::widgets::Widget;
 
 use crate::axis::{Range, Scale};
+use crate::chart::{cell_of, dots_of};
 use crate::pen::Pen;
 use crate::text;
 use crate::theme::{Theme, Tone};
@@ -34,12 +35,13 @@ pub struct Slider<'a> {
     ticks: &'a [(f64, &'a str)],
     turn: Option<(f64, &'a str)>,
     words: &'a str,
+    plot: Option<(u16, u16)>,
 }
 
 impl<'a> Slider<'a> {
     /// Creates a slider over the values `range`, at the value `now` with its name.
     pub const fn new(theme: &'a Theme, label: &'a str, range: (f64, f64), now: (f64, &'a str)) -> Self {
-        Self { theme, label, range, now, ticks: &[], turn: None, words: "" }
+        Self { theme, label, range, now, ticks: &[], turn: None, words: "", plot: None }
     }
 
     /// Sets named values on the scale; a name without room is omitted.
@@ -64,6 +66,15 @@ impl<'a> Slider<'a> {
     }
 }
 
+impl Slider<'_> {
+    /// Sets first column and number of columns of the scale, for a scale above a chart with the same axis.
+    #[must_use]
+    pub const fn plot(mut self, left: u16, width: u16) -> Self {
+        self.plot = Some((left, width));
+        self
+    }
+}
+
 impl Widget for Slider<'_> {
     fn render(self, area: Rect, buf: &mut Buffer) {
         let mut pen = Pen::new(buf, area, self.theme);
@@ -73,20 +84,31 @@ impl Widget for Slider<'_> {
         let glyphs = pen.glyphs();
         let wide = |text: &str| i32::from(text::width(text, glyphs));
         let muted = self.theme.style(Tone::Muted);
-        let left = pen.text(0, 0, self.label, muted) + 1;
         let words = if self.words.is_empty() { 0 } else { wide(self.words) + 2 };
-        let words = if pen.width() - left - words >= LEAST { words } else { 0 };
-        if words > 0 {
+        let label = wide(self.label) + 1;
+        let (left, plot, has_words) = match self.plot {
+            Some((left, plot)) => {
+                let (left, plot) = (i32::from(left), i32::from(plot).max(1));
+                (left, plot, pen.width() - left - plot >= words)
+            }
+            None => {
+                let has_words = pen.width() - label - words >= LEAST;
+                (label, (pen.width() - label - if has_words { words } else { 0 }).max(1), has_words)
+            }
+        };
+        if left >= label {
+            pen.text(0, 0, self.label, muted);
+        }
+        if has_words {
             pen.right(pen.width(), 0, self.words, muted);
         }
-        let plot = (pen.width() - left - words).max(1);
         pen.line(left, 0, plot, glyphs.rule, self.theme.style(Tone::Faint));
         let range = Range::new(self.range.0, self.range.1, Scale::Log);
         let column = |value: f64| {
             let share = range.share(value)?.clamp(0.0, 1.0);
-            Some((share * f64::from(plot - 1)).round() as i32)
+            Some(cell_of(share, plot, dots_of(glyphs.set).0))
         };
-        let turn = self.turn.map(|turn| (turn, glyphs.up, Tone::Good));
+        let turn = self.turn.map(|turn| (turn, glyphs.up, Tone::Text));
         let first = std::iter::once((self.now, glyphs.dot, Tone::Answer)).chain(turn);
         let ticks = self.ticks.iter().map(|tick| (*tick, glyphs.tick, Tone::Muted));
         // Columns that are taken; the marks of the present value and of the turn come before all names.

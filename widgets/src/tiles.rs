@@ -9,7 +9,7 @@ use crate::hit::Hits;
 use crate::pen::{Label, Pen, Piece};
 use crate::scroll;
 use crate::text::{self, Cut};
-use crate::theme::{Theme, Tone};
+use crate::theme::{HEAT_STEPS, Theme, Tone};
 
 /// Special state of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -170,11 +170,14 @@ impl<'a> Tiles<'a> {
             self.all.iter().map(|tile| i32::from(text::width(&tile.text, glyphs))).max().unwrap_or(1).max(1);
         let gaps = self.groups.len().max(1) as i32 - 1;
         let columns = (self.columns as i32).max(1);
-        let gap = GAPS.into_iter().find(|gap| left + gaps * gap + columns * digits <= width);
+        // Numbers of several digits have a blank between them.
+        let least = digits + i32::from(digits > 1);
+        let gap = GAPS.into_iter().find(|gap| left + gaps * gap + columns * least <= width);
         let gap = gap.unwrap_or(GAPS[1]);
         let room = (width - left - gaps * gap) / columns;
-        // Wider tiles are easier to read, up to a blank on each side.
-        TilePlaces { left, pitch: room.clamp(digits, digits + 2), gap, digits }
+        // Wider tiles are easier to read, up to a blank on each side for each row of a tile.
+        let most = digits + 2 * i32::from(self.tall);
+        TilePlaces { left, pitch: room.clamp(least, most.max(least)), gap, digits }
     }
 
     fn x_of(&self, column: usize, places: TilePlaces) -> i32 {
@@ -259,7 +262,10 @@ impl<'a> Tiles<'a> {
         if let Some((mark, tone)) = mark {
             // If a tile has only room for its digits, the sign is shown by colour only.
             if pitch > digits {
-                pen.glyph(x + pitch - 1, y, mark, self.theme.ink(tone, true));
+                // On the bright half of the shades, a mark is as dark as the digits.
+                let is_bright = matches!(tile.tone, Tone::Heat(level) if level >= HEAT_STEPS / 2);
+                let ink = if is_bright && self.theme.shades() { style } else { self.theme.style(tone) };
+                pen.glyph(x + pitch - 1, y, mark, ink.patch(Theme::bold()));
             } else if self.theme.shades() {
                 pen.paint(x, y, pitch, 1, self.theme.ink(tone, true));
             }

@@ -42,8 +42,8 @@ use crate::app::pane::ItemId;
 pub use content::SectionContent;
 use lightbay_core::report::{Body, Phrase, Section, SliderPlace, Tone as Meaning, text};
 use lightbay_widgets::{Hits, PaneState as Shown, Piece, Sentence, Slider, Tone, pieces_width};
-use list::ListBlock;
 pub use list::Selection;
+use list::{ItemName, ListBlock};
 use panels::Panels;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -77,6 +77,9 @@ const GAP: u16 = 2;
 
 /// Minimum height at which the details of an item are drawn below its section, if they do not fit next to it.
 const BELOW: u16 = 9;
+
+/// Minimum number of rows of long details below a section, with their heading.
+const DETAILS: u16 = 5;
 
 /// A section with its lists, ready to be drawn: made on a helper thread, because a list may have thousands of rows.
 #[derive(Debug)]
@@ -123,6 +126,8 @@ pub struct SectionView {
     /// Details of the chosen item, as a section.
     detail: SectionContent,
     panels: Panels,
+    /// The item that the user selected, with its name: the item stays selected if a new plan has it in another row.
+    named: Option<(ItemId, ItemName)>,
 }
 
 /// Parts of a pane: the section, and the details of its chosen item.
@@ -141,9 +146,8 @@ impl SectionView {
         pointed: Option<&PointedItem>,
     ) -> Selection {
         self.content.fill(prepared, input.info.modes, input.mode());
+        let own = input.state.selected.and_then(|id| self.own(id));
         let is_here = |id: &ItemId| self.content.has(*id);
-        let is_own = |id: ItemId| if is_here(&id) { Some(id) } else { self.content.nearest(id) };
-        let own = input.state.selected.and_then(is_own);
         // Rows without an item of the kind, such as sums, have no details and are not linked to other panes.
         let is_of_kind = |id: ItemId| id < item_id(0, 0);
         if let Some(pointed) = pointed {
@@ -170,6 +174,15 @@ impl SectionView {
         let follow = known.is_some() || steps;
         let marked = input.focused || has_details || prepared.section.usual.is_some();
         Selection { item: known.or_else(first), marked, follow, chosen: own.is_some() }
+    }
+
+    /// Returns the item with the name of the selected item, else the selected item, else the nearest item.
+    fn own(&mut self, id: ItemId) -> Option<ItemId> {
+        let list = self.content.list();
+        let known = self.named.take().filter(|(of, _)| *of == id).map(|(_, name)| name);
+        self.named = known.or_else(|| list.name(id)).map(|name| (id, name));
+        let named = self.named.as_ref().and_then(|(_, name)| list.named(name, id));
+        named.or_else(|| self.content.has(id).then_some(id)).or_else(|| self.content.nearest(id))
     }
 
     /// Returns the number of columns that the whole section can use.
@@ -219,6 +232,10 @@ impl SectionView {
         // The legend of small pictures is shown only with them.
         let has_legend = section.panels.is_empty() || area.height >= LARGE;
         let legend = if has_legend { pieces(&section.legend) } else { Vec::new() };
+        // Explanations are less important than the sentence above them.
+        let is_plain = |piece: &Piece| piece.tone == Tone::Text;
+        let dim = |piece: Piece| if is_plain(&piece) { Piece { tone: Tone::Muted, ..piece } } else { piece };
+        let legend: Vec<Piece> = legend.into_iter().map(dim).collect();
         let theme = &input.app.look.theme;
         // A large pane breaks long sentences, a small pane cuts them.
         let most = match area.height {
@@ -235,10 +252,7 @@ impl SectionView {
             return;
         }
         let inner = match section.slider.as_ref().filter(|_| inner.height >= SLIDER) {
-            Some(place) => {
-                slider(input, place, Rect { height: 1, ..inner }, buf);
-                rows::from(inner, 1)
-            }
+            Some(_) => rows::from(inner, 1),
             None => inner,
         };
         let has_details = has_details(input);
@@ -259,6 +273,13 @@ impl SectionView {
             Some((page, _)) => page,
             None => self.content.draw(input, selection, place.section, buf, out),
         };
+        if let Some(place) = section.slider.as_ref().filter(|_| inner.y > whole.y) {
+            let row = Rect { y: inner.y - 1, height: 1, ..inner };
+            // Above a chart whose axis is the parameter of the slider, both have one scale.
+            let axis = self.content.axis_of(input);
+            let columns = out.axes.iter().rfind(|(pane, _)| *pane == input.pane).map(|(_, place)| *place);
+            slider(input, place, axis.zip(columns), row, buf);
+        }
         if let Some((offset, page)) = page {
             (drawn.offset, drawn.page) = (offset, page);
         }
@@ -345,7 +366,11 @@ impl SectionView {
             _ if least <= inner.height => 0,
             _ => 3,
         };
-        let height = self.content.rows().min(height);
+        let height = self.content.rows_in(height);
+        // A heading with one or two rows of details says less than these rows of the list.
+        if height > 0 && self.detail.rows() > 3 && inner.height.saturating_sub(height + 1) < DETAILS {
+            return Division { section: inner, detail: Rect::ZERO };
+        }
         let detail = from(inner, if height == 0 { 0 } else { height + 1 });
         Division { section: Rect { height, ..inner }, detail }
     }
@@ -466,8 +491,14 @@ fn lines_of(section: &Section) -> Vec<String> {
     lines
 }
 
-/// Draws the slider of a section.
-fn slider(input: &PaneInput<'_>, place: &SliderPlace, area: Rect, buf: &mut Buffer) {
+/// Draws the slider of a section; `axis` has the ends and the columns of the axis of a chart below it.
+fn slider(
+    input: &PaneInput<'_>,
+    place: &SliderPlace,
+    axis: Option<((f64, f64), Rect)>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let ticks: Vec<(f64, &str)> = place.ticks.iter().map(|tick| (tick.at, tick.name.as_str())).collect();
     let turn = place.turn.as_ref().map(|(turn, _)| (turn.at, turn.name.as_str()));
     let theme = &input.app.look.theme;
@@ -476,11 +507,14 @@ fn slider(input: &PaneInput<'_>, place: &SliderPlace, area: Rect, buf: &mut Buff
     if let Some((_, what)) = &place.turn {
         words = format!("{} {what}  {words}", theme.glyphs.up);
     }
-    Slider::new(theme, place.label, place.ends, (place.now.at, &place.now.name))
-        .ticks(&ticks)
-        .turn(turn)
-        .words(&words)
-        .render(area, buf);
+    let ends = axis.map_or(place.ends, |(ends, _)| ends);
+    let slider = Slider::new(theme, place.label, ends, (place.now.at, &place.now.name));
+    let slider = slider.ticks(&ticks).turn(turn).words(&words);
+    let slider = match axis {
+        Some((_, columns)) => slider.plot(columns.x.saturating_sub(area.x), columns.width),
+        None => slider,
+    };
+    slider.render(area, buf);
 }
 
 /// Converts a phrase of a report to pieces of text with tones, for drawing.

@@ -250,7 +250,14 @@ impl Solve {
                     fitting(&[format!("gap {}", marks.gap), marks.gap.replace(" verified", "")], width)
                 }
                 (None, Some(bound)) => {
-                    format!("partial bound {}, gap {}", goal.bound(bound, Room::Short), marks.gap)
+                    // Words are dropped before numbers.
+                    let bound = String::from(goal.bound(bound, Room::Short));
+                    let gap = marks.gap.split_inclusive('%').next().unwrap_or(&marks.gap);
+                    let texts = ["partial bound {}, gap ", "bound {}, gap ", "{}, gap ", "gap "];
+                    let texts = texts.map(|text| text.replace("{}", &bound));
+                    let long = format!("{}{}", texts[0], marks.gap);
+                    let short = texts.map(|text| format!("{text}{gap}"));
+                    fitting(&[&[long], short.as_slice()].concat(), width)
                 }
                 (None, None) => "nothing proven yet".to_owned(),
             }));

@@ -24,7 +24,7 @@ const QUADRANTS: [&str; 16] =
 const BRAILLE: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 /// Returns the number of dots of a cell across and down.
-pub(super) const fn dots_of(set: GlyphSet) -> (i32, i32) {
+pub(crate) const fn dots_of(set: GlyphSet) -> (i32, i32) {
     match set {
         GlyphSet::Braille => (2, 4),
         GlyphSet::Block => (2, 2),
@@ -34,7 +34,7 @@ pub(super) const fn dots_of(set: GlyphSet) -> (i32, i32) {
 
 /// Returns the cell in which the dot at a fraction of `cells` cells lies; a place far outside becomes a nearer one outside,
 /// so that sums of cells do not overflow.
-pub(super) fn cell_of(share: f64, cells: i32, dots: i32) -> i32 {
+pub(crate) fn cell_of(share: f64, cells: i32, dots: i32) -> i32 {
     (share.clamp(-2.0, 3.0) * f64::from(cells * dots - 1)).round() as i32 / dots.max(1)
 }
 

@@ -453,6 +453,8 @@ pub struct Matrix {
     pub signs: Vec<CellSign>,
     /// Words after each row; empty for a matrix without such words.
     pub words: Vec<Phrase>,
+    /// Heading of the words; empty for none.
+    pub words_heading: &'static str,
     /// Positions of the rows, as fractions of width and height from the upper left corner, for matrices whose rows and
     /// columns are the same nodes: a screen can draw the cells as links between these nodes. Empty for other matrices.
     pub places: Vec<[f64; 2]>,
@@ -519,7 +521,8 @@ pub struct Curves {
     pub axis_label: &'static str,
     /// Unit of the axis.
     pub axis_unit: Unit,
-    /// Ends of the axis on a screen; `None`: the ends of the curves.
+    /// Ends of the axis on a screen; `None`: the ends of the curves. On an axis of the parameter of the section's slider,
+    /// both have one scale.
     pub axis_range: Option<(f64, f64)>,
     /// Parameter that the axis shows: a screen offers to set it to the selected position. Empty for none.
     pub axis_knob: &'static str,

@@ -45,7 +45,8 @@ pub struct Span {
     pub end_s: f64,
     /// Meaning of the interval, for its colour.
     pub tone: Tone,
-    /// Number of the object to which the interval belongs, such as a chunk; a screen shows it by colour and letter.
+    /// Number of the object to which the interval belongs, such as a chunk; a screen shows it by colour, and by a letter
+    /// if the interval has no tone.
     pub series: Option<u32>,
     /// `true` if the interval does not extend the total time, such as a reconfiguration during a compute phase; a
     /// screen draws it as an underline.

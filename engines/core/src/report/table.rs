@@ -99,7 +99,8 @@ pub struct Row {
     pub mark: &'static str,
     /// Loads over time, by start; there is no load between two intervals.
     pub load: Vec<LoadSpan>,
-    /// Lengths of the parts of the row's bar on a screen, in the order and the unit of [`Table::parts`].
+    /// Lengths of the parts of the row's bar on a screen, in the order of [`Table::parts`] and with the unit of the column
+    /// [`Table::bar`].
     pub parts: Vec<f64>,
 }
 

@@ -1,5 +1,6 @@
 //! Sections on the demand and circuits of a layer, on its NICs by NUMA node, and on all layers.
 
+use super::timeline::bold;
 use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::plan::{CircuitAction, LayerPlan, MoeResult, RegionCircuit};
 use crate::scenario::MoeScenario;
@@ -49,14 +50,14 @@ fn pairs(layer: &LayerPlan, circuits: &[u32], n: usize) -> Table {
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     for (at, bytes) in order {
         let count = circuits[at];
-        let tone = if count == 0 { Tone::Warn } else { Tone::Text };
+        let tone = if count == 0 { Tone::Muted } else { Tone::Text };
         let each =
             if count == 0 { Cell::new("packets").tone(tone) } else { Cell::new(bytes / f64::from(count)) };
         table.row(vec![
             Cell::new(format!("server {}", at / n)),
             Cell::new(format!("server {}", at % n)),
             Cell::new(count).tone(tone),
-            Cell::new(bytes).tone(tone),
+            Cell::new(bytes),
             each,
         ]);
     }
@@ -216,13 +217,25 @@ pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
     ];
     let mut table = Table::new(["NIC", "NICs"], columns).overview(OVERVIEW);
     let Some(layer) = longest(result) else { return Section::new("NICs", table) };
+    // Server at the other end, by server and NIC.
+    let mut ends = Matrix {
+        name: "leads_to",
+        rows: (0..region.servers).map(|server| format!("NICs of server {server} lead to")).collect(),
+        columns: (0..region.nics_per_server).map(|nic| nic.to_string()).collect(),
+        ..Matrix::default()
+    };
     for server in 0..region.servers {
         for nic in 0..region.nics_per_server {
             let here = |circuit: &&RegionCircuit| {
                 (circuit.server_a, circuit.nic_a) == (server, nic)
                     || (circuit.server_b, circuit.nic_b) == (server, nic)
             };
-            let (leads, change, tone) = match set(layer).find(here) {
+            let circuit = set(layer).find(here);
+            ends.cells.push(circuit.map_or_else(
+                || Cell::none().tone(Tone::Muted),
+                |circuit| Cell::new(circuit.server_a + circuit.server_b - server),
+            ));
+            let (leads, change, tone) = match circuit {
                 Some(circuit) => {
                     let there = if circuit.server_a == server {
                         (circuit.server_b, circuit.nic_b)
@@ -234,20 +247,24 @@ pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
                 }
                 None if region.is_failed(server, nic) => ("nothing: failed".to_owned(), "", Tone::Bad),
                 None if region.eps_nics.contains(&nic) => ("packet switches".to_owned(), "", Tone::Muted),
-                None => ("nothing: dark".to_owned(), "", Tone::Warn),
+                None => ("nothing: dark".to_owned(), "", Tone::Muted),
             };
             let node = region.numa(nic);
-            let shade = if node == 0 { Tone::Text } else { Tone::Answer };
             table.row(vec![
                 Cell::new(server),
                 Cell::new(nic),
-                Cell::new(node).tone(shade),
+                Cell::new(node),
                 Cell::new(leads).tone(tone),
                 Cell::new(change),
             ]);
         }
     }
-    Section::new("NICs", table).context(format!("layer {}", layer.layer))
+    let circuits = set(layer).count();
+    Section::empty("NICs")
+        .context(format!("layer {}", layer.layer))
+        .answer(Phrase::new().answer(circuits.to_string()).muted(format!(" circuits, {} ends", 2 * circuits)))
+        .block("", "", table)
+        .on_screens("ends", "", ends)
 }
 
 /// Returns the section on times and changes of every layer.
@@ -265,13 +282,15 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         Column::numbers("stall_ms", "stalls", MS),
     ];
     let mut table = Table::new(["layer", "layers"], columns).overview(OVERVIEW).bar(1);
+    let slowest = longest(result);
     for layer in &result.layers {
         let of = |action| layer.circuits.iter().filter(|circuit| circuit.action == action).count();
         let stall: f64 = layer.timeline.reconfigurations.iter().map(|change| change.stall_ms).sum();
         let times = layer.all_to_all;
         let row = table.row(vec![
             Cell::new(layer.layer),
-            Cell::new(times.all_to_all_ms).tone(Tone::Answer),
+            Cell::new(times.all_to_all_ms)
+                .tone(bold(slowest.is_some_and(|slowest| slowest.layer == layer.layer))),
             Cell::new(times.step3_ocs_ms),
             Cell::new(times.step3_eps_ms),
             Cell::new(times.gather_ms),
@@ -282,8 +301,11 @@ pub(super) fn layers(result: &MoeResult) -> Section {
             Cell::new(stall).tone(if stall > 0.0 { Tone::Bad } else { Tone::Muted }),
         ]);
         row.item = Some(layer.layer);
+        row.sentence = Phrase::new()
+            .answer(format!("> layer {}  {:.3} ms", layer.layer, times.all_to_all_ms))
+            .text(format!("  circuits {:.3}, packet switches {:.3}", times.step3_ocs_ms, times.step3_eps_ms))
+            .muted(format!(", gather {:.3}, inside {:.3} ms", times.gather_ms, times.local_ms));
     }
-    let slowest = longest(result);
     let answer = slowest.map_or_else(Phrase::new, |layer| {
         let time = format!("{:.3} ms", layer.all_to_all.all_to_all_ms);
         Phrase::new().muted(format!("layer {} takes longest: ", layer.layer)).answer(time)
@@ -295,25 +317,21 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         .block("", "", table)
         .remark(ANALYTIC);
     match circuits_by_layer(result) {
-        Some(matrix) => section
-            .on_screens("circuits", "", matrix)
-            .legend("below: circuits of each layer by pair of servers"),
+        Some(matrix) => section.on_screens("circuits", "", matrix),
         None => section,
     }
 }
 
-/// Returns the circuits of each layer by pair of servers; `None` without circuits or with too many pairs.
+/// Returns the circuits of each layer by pair of servers; `None` with too many pairs, or if all layers have the same
+/// numbers of circuits.
 fn circuits_by_layer(result: &MoeResult) -> Option<Matrix> {
     let n = result.layers.first()?.demand_bytes.len();
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
-    let has_circuits = result.layers.iter().any(|layer| set(layer).next().is_some());
-    if !has_circuits || pairs.len() > MOST_PAIRS {
+    let all: Vec<Vec<u32>> = result.layers.iter().map(|layer| joined(layer, n)).collect();
+    if all.windows(2).all(|two| two[0] == two[1]) || pairs.len() > MOST_PAIRS {
         return None;
     }
-    let cells = result.layers.iter().flat_map(|layer| {
-        let counts = joined(layer, n);
-        pairs.iter().map(move |(a, b)| Cell::new(counts[a * n + b])).collect::<Vec<_>>()
-    });
+    let cells = all.iter().flat_map(|counts| pairs.iter().map(|(a, b)| Cell::new(counts[a * n + b])));
     Some(Matrix {
         name: "circuits",
         unit: Unit::COUNT,

@@ -57,7 +57,7 @@ fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<Pri
 /// unknown.
 fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
     let pooled = networks.iter().find(|(_, result)| result.iteration.fabric == FabricKind::Pooled)?;
-    let (name, label) = ("pooled_ms".to_owned(), "bound".to_owned());
+    let (name, label) = ("pooled_ms".to_owned(), "pooled, a bound for all networks".to_owned());
     Some(Line { name, label, value: pooled.1.iteration.iteration_ms })
 }
 
@@ -102,7 +102,7 @@ pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
         Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)).priority(3),
     ];
     let (networks, _) = networks(scenario, Some(plan));
-    let mut table = Table::new(["network", "networks"], columns).parts(&PARTS).limit(bound(&networks));
+    let mut table = Table::new(["network", "networks"], columns).bar(1).parts(&PARTS).limit(bound(&networks));
     for network in &networks {
         let (name, result) = network;
         let (time, cost, tone) = (&result.iteration, &result.cost, tone(result));
@@ -135,14 +135,14 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
     // On screens, a table of its own shows cost and performance per dollar.
     let timed = columns.len() - 2;
     let (networks, absent) = networks(scenario, plan);
-    let mut table = Table::new(["network", "networks"], columns).parts(&PARTS).limit(bound(&networks));
+    let mut table = Table::new(["network", "networks"], columns).bar(1).parts(&PARTS).limit(bound(&networks));
     let worth = vec![
         Column::words("fabric", "network"),
         Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
     ];
     let mut worth = Table::new(["network", "networks"], worth).bar(1);
     let prices = vec![Column::words("fabric", "network"), Column::numbers("cluster_usd", "cost", MILLIONS)];
-    let mut prices = Table::new(["network", "networks"], prices).parts(&cost::PARTS);
+    let mut prices = Table::new(["network", "networks"], prices).bar(1).parts(&cost::PARTS);
     let least_ms = bound(&networks).map(|line| line.value);
     let excess = vec![
         Column::words("fabric", "network"),
@@ -205,7 +205,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         .block("networks", "An iteration", table)
         .only_written()
         .on_screens("times", "An iteration", times)
-        .on_screens("above", "Time above the bound for all networks", excess)
+        .on_screens("above", "Time above pooled, a bound for all networks", excess)
         .on_screens("prices", "Cost of the parts", prices)
         .on_screens("worth", "Iterations per dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)

@@ -1,5 +1,6 @@
 //! Loads of experts over iterations, predicted and actual, and the accuracy of predictions.
 
+use super::timeline::bold;
 use crate::plan::MoeResult;
 use crate::predict::accuracy::{Predictor, accuracy, busiest};
 use crate::predict::passage::FitSettings;
@@ -89,8 +90,9 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
     ];
     let mut table = Table::new(["layer", "layers"], columns).bar(3);
     let experts = history.experts;
-    for layer in 0..history.layers {
-        let means = means(history, first, layer);
+    let of_layers: Vec<Vec<f64>> = (0..history.layers).map(|layer| means(history, first, layer)).collect();
+    let uneven = most_uneven(&of_layers);
+    for (layer, means) in of_layers.into_iter().enumerate() {
         let top = busiest(&means, 2);
         let [Some(&hot), next] = [top.first(), top.get(1)] else { continue };
         let ranks = ranks_of(scenario, plan, layer, experts);
@@ -99,7 +101,7 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
             Cell::new(layer),
             Cell::new(format!("expert {hot}")),
             Cell::new(ranks[hot].clone()),
-            Cell::new(means[hot]).tone(Tone::Answer),
+            Cell::new(means[hot]).tone(bold(layer == uneven)),
             next_of(&|next| Cell::new(format!("expert {next}"))),
             next_of(&|next| Cell::new(means[next])),
             Cell::new(means[hot] * experts as f64),
@@ -144,7 +146,7 @@ pub(super) fn loads(
         ..Matrix::default()
     };
     let legend = format!(
-        "% of the tokens by iteration, hottest expert first; bold: the {MARKED} busiest, * predicted wrongly; right: mean, ranks"
+        "% of the tokens by iteration, hottest expert first; the {MARKED} busiest are bold, wrong predictions have a *"
     );
     let start = Phrase::new().muted(format!("layer {layer} is the most uneven: "));
     let answer = of_layers.get(layer).map_or_else(Phrase::new, |means| hottest_words(start, means));
@@ -224,18 +226,25 @@ fn layer_blocks(
             let named = busiest(expected, MARKED).contains(&expert);
             let busy = busiest(load, MARKED).contains(&expert);
             let (actual, share) = (load[expert], expected[expert]);
-            let tone = |marked| if marked { Tone::Answer } else { Tone::Text };
+            let tone = |marked: bool| match marked {
+                true if named != busy => Tone::Warn,
+                true => Tone::Answer,
+                false => Tone::Text,
+            };
             blocks[0].push(Cell::new(actual).tone(tone(busy)));
-            let missed = if named { Tone::Warn } else { Tone::Text };
-            blocks[1].push(Cell::new(share).tone(if named && busy { Tone::Good } else { missed }));
-            let wrong = if named == busy { Tone::Text } else { Tone::Warn };
-            blocks[2].push(Cell::new(share - actual).tone(wrong));
+            blocks[1].push(Cell::new(share).tone(tone(named)));
+            blocks[2].push(Cell::new(share - actual).tone(tone(named != busy)));
         }
     }
-    let columns: Vec<String> = shown.map(|at| (history.first as usize + at).to_string()).collect();
+    let columns: Vec<String> = shown.clone().map(|at| (history.first as usize + at).to_string()).collect();
     let ranks = ranks_of(scenario, plan, layer, history.experts);
     let words = |&expert: &usize| {
-        Phrase::new().text(format!("{:4.1} %", 100.0 * means[expert])).muted(format!("  {}", ranks[expert]))
+        let peak = shown.clone().map(|at| history.load(at, layer)[expert]).fold(0.0, f64::max);
+        Phrase::new().text(format!("{:4.1}", 100.0 * means[expert])).muted(format!(
+            "  {:4.1}  {}",
+            100.0 * peak,
+            ranks[expert]
+        ))
     };
     let matrix = |name, unit, cells| Matrix {
         name,
@@ -244,6 +253,7 @@ fn layer_blocks(
         columns: columns.clone(),
         cells,
         shaded: true,
+        words_heading: "mean  peak  on",
         words: order.iter().map(words).collect(),
         ..Matrix::default()
     };
@@ -284,13 +294,13 @@ pub(super) fn predictor(
     let columns = vec![
         Column::counts("layer", "layer"),
         Column::words("predictor", "predictor"),
-        Column::numbers("top_1", "of top 1", Unit::PERCENT.with_decimals(0)),
-        Column::numbers("top_2", "of top 2", Unit::PERCENT.with_decimals(0)),
-        Column::numbers("top_4", "of top 4", Unit::PERCENT.with_decimals(0)),
+        Column::numbers("top_1", "top-1", Unit::PERCENT.with_decimals(0)),
+        Column::numbers("top_2", "top-2", Unit::PERCENT.with_decimals(0)),
+        Column::numbers("top_4", "top-4", Unit::PERCENT.with_decimals(0)),
         Column::numbers("l1", "L1 error", Unit::RATIO.with_decimals(3)),
     ];
-    let mut table = Table::new(["prediction", "predictions"], columns).overview(16);
-    let mut worse = Vec::new();
+    let mut table = Table::new(["prediction", "predictions"], columns).overview(16).bar(5);
+    let (mut worse, mut of_copilot) = (Vec::new(), Vec::new());
     // Errors by layer, then predictor.
     let mut all_errors: Vec<Vec<Option<f64>>> = Vec::new();
     for layer in 1..history.layers {
@@ -304,7 +314,11 @@ pub(super) fn predictor(
             by_predictor.push(found.as_ref().map(|found| found.l1));
             let Some(found) = found else { continue };
             errors.push(found.l1);
-            let tone = if predictor == Predictor::Copilot { Tone::Answer } else { Tone::Text };
+            let is_copilot = predictor == Predictor::Copilot;
+            let tone = bold(is_copilot);
+            if is_copilot {
+                of_copilot.push((found.top[0], found.l1));
+            }
             let cells = found.top.map(|share| Cell::new(share).tone(tone));
             let [one, two, four] = cells;
             table.row(vec![
@@ -328,14 +342,22 @@ pub(super) fn predictor(
         ));
     }
     let judged = history.iterations.saturating_sub(first);
+    let mean =
+        |of: fn(&(f64, f64)) -> f64| of_copilot.iter().map(of).sum::<f64>() / of_copilot.len().max(1) as f64;
+    let answer = Phrase::new()
+        .muted("copilot, mean of the layers: top-1 ")
+        .answer(format!("{:.0} %", 100.0 * mean(|of| of.0)))
+        .muted(", L1 ")
+        .answer(format!("{:.3}", mean(|of| of.1)));
     let section = Section::empty("Predictor")
+        .answer(answer)
         .on_screens("errors", "", errors_by_layer(&all_errors))
         .block("", "", table)
         .context(
             Phrase::new()
-                .muted(format!("means over {judged} iterations, each predicted from {}", window(settings))),
+                .muted(format!("means of {judged} iterations, from {}", window(settings))),
         )
-        .legend("of top N: fraction of the N busiest experts that were predicted; L1: sum of absolute errors of the shares")
+        .legend("top-N: share of the N busiest experts that were predicted; L1: sum of absolute errors of the shares")
         .remark("Predictions cover only the load of each expert, not which rank sends to which expert.");
     Ok(if worse.is_empty() {
         section

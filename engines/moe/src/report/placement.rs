@@ -11,7 +11,7 @@ use crate::scenario::MoeScenario;
 use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::swap::swapped;
 use lightbay_core::clock::Deadline;
-use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
@@ -33,6 +33,8 @@ pub(super) fn section(
         (PlacementShape::of(scenario), RegionRates::of(scenario), scenario.history(0));
     let blocks = PlacementShape { slots: shape.experts, ..shape };
     let mut least: Vec<f64> = Vec::new();
+    // Sums over the layers by placement.
+    let mut sums: Vec<(String, f64)> = Vec::new();
     for layer in 0..history.layers {
         if deadline.is_over() {
             return Err(Unavailable::late(deadline));
@@ -42,13 +44,18 @@ pub(super) fn section(
             let demand = LayerDemand::placed(scenario, &history, layer, slots);
             let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
             let (circuits, _) = swapped(&exchange, &rates.optical, &demand.both_ways());
+            let time_ms = exchange.time(&circuits);
+            match sums.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum_ms)) => *sum_ms += time_ms,
+                None => sums.push((name.to_owned(), time_ms)),
+            }
             let most = copies(shape.experts, slots).into_iter().max().unwrap_or(0);
             table.row(vec![
                 Cell::new(layer),
                 Cell::new(name).tone(tone),
                 Cell::new(imbalance(shape, &load, slots)),
                 Cell::new(most),
-                Cell::new(exchange.time(&circuits)).tone(tone),
+                Cell::new(time_ms).tone(tone),
             ]);
         };
         // Blocks of different sizes leave slots empty, which this table cannot compare.
@@ -62,8 +69,14 @@ pub(super) fn section(
             row("this plan", &shape, &placed.physical_to_logical, Tone::Answer);
         }
     }
-    let section = Section::new("Placement of experts", table).subject(ANALYTIC_SHORT)
-        .context("local search chooses circuits for each placement; overflow goes over packet switches")
+    let answer = sums.iter().fold(Phrase::new().muted("all layers, ms: "), |phrase, (name, sum_ms)| {
+        phrase.muted(format!(" {name} ")).answer(format!("{sum_ms:.3}"))
+    });
+    let section = Section::new("Placement of experts", table)
+        .subject(ANALYTIC_SHORT)
+        .answer(answer)
+        .context("circuits from local search for each placement")
+        .remark("Bytes beyond the circuits go over packet switches.")
         .remark("Compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored.")
         .remark(ANALYTIC);
     let least = least.into_iter().fold(f64::INFINITY, f64::min);

@@ -20,7 +20,7 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     facts.add("stage_layers", "layers of a stage", scenario.stage_layers());
     facts.sentence(format!("{} layers in {} stages", shape.layers, shape.pp));
     facts.add("experts", "experts of a layer", shape.experts);
-    facts.sentence(format!("on {} ranks of {} GPUs, {} for each token", shape.ep, shape.tp, shape.top_k));
+    facts.sentence(format!("{} ranks of {} GPUs; top {}", shape.ep, shape.tp, shape.top_k));
     facts.add("servers", "servers of a region", region.servers);
     facts.add("regions", "regions", scenario.regions());
     facts.add("ocs_nics", "optical NICs of a server", region.ocs_nics.len());
@@ -34,9 +34,9 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     facts.number("delay_ms", "delay of the switch", MS, scenario.cluster.reconfiguration_delay_ms);
     let delay = scenario.cluster.reconfiguration_delay_ms;
     facts.sentence(match delay {
-        delay if delay <= times.attention_ms => "fits into attention compute".to_owned(),
-        delay if delay <= times.expert_ms => "fits into expert compute, not into attention".to_owned(),
-        _ => "fits into no phase of the forward pass".to_owned(),
+        delay if delay <= times.attention_ms => "fits into attention".to_owned(),
+        delay if delay <= times.expert_ms => "fits into experts, not attention".to_owned(),
+        _ => "fits into no forward phase".to_owned(),
     });
     let bytes = shape.copies() * shape.token_bytes();
     facts.number("rank_bytes", "a rank sends", Unit::GIGABYTES, bytes);
@@ -86,11 +86,7 @@ fn delays(scenario: &MoeScenario, times: &LayerTimes) -> Table {
     let mut table = Table::new(["delay", "delays"], columns);
     for (name, delay) in all {
         let hides = |phase_ms: f64| {
-            if delay <= phase_ms {
-                Cell::new("yes").tone(Tone::Good)
-            } else {
-                Cell::new("no").tone(Tone::Muted)
-            }
+            if delay <= phase_ms { Cell::new("yes") } else { Cell::new("no").tone(Tone::Muted) }
         };
         let tone = if delay == current { Tone::Answer } else { Tone::Text };
         table.row(vec![

@@ -1,12 +1,14 @@
 //! Compares the regions of a cluster; the iteration waits for the slowest one.
 
+use super::timeline::bold;
 use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, failures};
 use crate::plan::FabricKind;
 use crate::scenario::{GateTrace, MoeScenario, NoPackets};
 use crate::schedule::break_even::DelayStudy;
 use crate::schedule::policies::SwitchPolicy;
 use lightbay_core::clock::Deadline;
-use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::quantity::percent;
+use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 
 /// Maximum number of regions that are planned; further regions are assumed to be similar.
 const MOST_PLANNED: u32 = 64;
@@ -62,7 +64,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         );
     }
     facts.number("slowest_ms", "slowest", ITERATION, Cell::new(slowest).tone(Tone::Answer));
-    facts.sentence("replicas exchange gradients, so every iteration waits for the slowest region");
+    facts.sentence("every iteration waits for it");
     facts.number("mean_ms", "mean", ITERATION, mean);
     facts.number("waiting", "mean waiting time of a region", Unit::PERCENT, 1.0 - mean / slowest);
     let columns = vec![
@@ -73,13 +75,20 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     let mut table = Table::new(["region", "regions"], columns).overview(OVERVIEW).bar(1);
     times.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (number, time) in times {
-        table.row(vec![Cell::new(number), Cell::new(time), Cell::new(time / mean)]);
+        let tone = bold(time >= slowest);
+        table.row(vec![Cell::new(number), Cell::new(time).tone(tone), Cell::new(time / mean)]);
     }
+    let answer = Phrase::new()
+        .muted("slowest ")
+        .answer(format!("{:.3} s", slowest / 1e3))
+        .muted(format!(", {} above the mean", percent(slowest / mean - 1.0)));
     let section = Section::empty("Regions")
+        .answer(answer)
         .subject(ANALYTIC_SHORT)
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)
-        .context("the plan is for region 0; the times of every region are for the stage with the most layers")
+        .context("times of the longest stage; the plan is for region 0")
+        .remark("Replicas exchange gradients, so every iteration waits for the slowest region.")
         .remark(ANALYTIC);
     Ok(if scenario.region.failed_nics.is_empty() {
         section

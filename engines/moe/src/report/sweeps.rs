@@ -1,7 +1,7 @@
 //! Iteration time as a function of the delay of the switch and of the optical degree, and the delay up to which
 //! changing circuits shortens the iteration.
 
-use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, delay};
+use super::{ANALYTIC, ANALYTIC_SHORT, DELAYS, ITERATION, delay};
 use crate::plan::FabricKind;
 use crate::scenario::{DELAY_PROFILES, MoeScenario, NoPackets};
 use crate::schedule::assemble::fabric_ms;
@@ -32,7 +32,9 @@ fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unava
 pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let study = study(scenario, deadline)?;
     let still = study.still();
-    let mut places: Vec<f64> = (-12..=23).map(|step| 10_f64.powf(f64::from(step) / 6.0)).collect();
+    let slider = delay::slider(scenario, study.break_even_ms());
+    let steps = 6 * i32::from(DELAYS.0)..=6 * i32::from(DELAYS.1);
+    let mut places: Vec<f64> = steps.map(|step| 10_f64.powf(f64::from(step) / 6.0)).collect();
     places.extend(DELAY_PROFILES.iter().map(|(_, delay)| *delay));
     places.sort_by(f64::total_cmp);
     let policies = [
@@ -99,14 +101,14 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         axis_knob: "reconfiguration_delay_ms",
         axis_label: "delay",
         axis_unit: MS,
-        axis_range: None,
+        axis_range: Some(slider.ends),
         axis_is_log: true,
         values_are_log: false,
         curves,
         ..Curves::default()
     };
     Ok(Section::empty("Delays")
-        .slider(delay::slider(scenario, study.break_even_ms()))
+        .slider(slider)
         .subject(ANALYTIC_SHORT)
         .answer(answer)
         .sentence(summary)
@@ -134,9 +136,15 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         measured.extend(study.time(SwitchPolicy::Exact, delay).map(|value| Point { at, value }));
         least.extend(fabric_ms(&other, FabricKind::Pooled).ok().map(|value| Point { at, value }));
     }
+    let shortest = measured.iter().min_by(|a, b| a.value.total_cmp(&b.value));
+    let answer = shortest.map_or_else(Phrase::new, |shortest| {
+        Phrase::new()
+            .muted(format!("shortest with {:.0} optical: ", shortest.at))
+            .answer(format!("{:.3} s", shortest.value / 1e3))
+    });
     let curves = vec![
         curve("iteration_ms", "iteration", measured, Tone::Answer),
-        curve("pooled_ms", "bound", least, Tone::Muted),
+        curve("pooled_ms", "pooled, a bound", least, Tone::Muted),
     ];
     let curves = Curves {
         axis: "optical_degree",
@@ -150,6 +158,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         ..Curves::default()
     };
     Ok(Section::new("Degrees", curves)
+        .answer(answer)
         .subject(ANALYTIC_SHORT)
         .context(match scenario.region.eps_total_gbps {
             Some(rate) => format!("packet switches at {rate} Gb/s per server in total"),
@@ -161,16 +170,17 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
 /// Returns the section on iteration time and break-even delay at every rate that has prices.
 pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let columns = vec![
-        Column::numbers("link_gbps", "rate of a NIC", Unit::GBPS),
+        Column::numbers("link_gbps", "NIC", Unit::GBPS),
         Column::numbers("iteration_ms", "iteration", ITERATION.with_decimals(3)),
-        Column::numbers("static_ms", "static circuits", ITERATION.with_decimals(3)),
+        Column::numbers("static_ms", "static", ITERATION.with_decimals(3)),
         Column::numbers("fat_tree_ms", "fat-tree", ITERATION.with_decimals(3)),
-        Column::numbers("pooled_ms", "bound", ITERATION.with_decimals(3)),
-        Column::numbers("break_even_ms", "break-even reconfiguration delay", MS),
+        Column::numbers("pooled_ms", "pooled", ITERATION.with_decimals(3)),
+        Column::numbers("break_even_ms", "break-even", MS),
     ];
     let mut table = Table::new(["rate", "rates"], columns).bar(1);
-    let names = ["iteration", "static circuits", "fat-tree", "bound"];
+    let names = ["iteration", "static circuits", "fat-tree", "pooled, a bound"];
     let mut points: [Vec<Point>; 4] = Default::default();
+    let mut answer = Phrase::new();
     for row in &scenario.prices.rates {
         let mut other = scenario.clone();
         other.region.link_gbps = row.link_gbps;
@@ -188,6 +198,11 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         ];
         for (points, value) in points.iter_mut().zip(times) {
             points.extend(value.map(|value| Point { at: row.link_gbps, value }));
+        }
+        if let Some(now) = times[0].filter(|_| present) {
+            answer = Phrase::new()
+                .muted(format!("{} Gb/s: ", row.link_gbps))
+                .answer(format!("{:.3} s", now / 1e3));
         }
         let mut cells = vec![Cell::new(row.link_gbps).tone(if present { Tone::Answer } else { Tone::Text })];
         cells.extend(times.map(time));
@@ -207,6 +222,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         ..Curves::default()
     };
     Ok(Section::new("Rates", table)
+        .answer(answer)
         .on_screens("times", "", curves)
         .subject(ANALYTIC_SHORT)
         .context(format!("circuits change in {}", delay::words(scenario.cluster.reconfiguration_delay_ms)))

@@ -25,11 +25,10 @@ pub(super) fn iteration(
     deadline: Deadline,
 ) -> Result<Section, Unavailable> {
     let iteration_s = format!("{:.3} s", result.iteration.iteration_ms / 1e3);
-    let waits = format!(" an iteration, {:.0} times as long as a micro-batch plus gradients", times(result));
+    let waits = format!(" an iteration: {:.0} times a micro-batch, plus the gradients", times(result));
     let section = Section::new("Iteration", parts(result))
         .on_screens("layers", "A micro-batch in the layers of the stage", layer_parts(result))
         .on_screens("micro_batch", "", spans(result))
-        .legend("below: one micro-batch through the stage")
         .answer(Phrase::new().answer(iteration_s).muted(waits))
         .subject(ANALYTIC_SHORT)
         .remark(ANALYTIC);
@@ -45,22 +44,15 @@ fn parts(result: &MoeResult) -> Facts {
     let plan = &result.iteration;
     let [compute, tensor, exchange, stall] =
         [plan.compute_ms, plan.tensor_parallel_ms, plan.all_to_all_ms, plan.stall_ms];
-    let times = times(result);
-    let all = |part: f64| times * part;
-    let each = |part: f64| format!("{part:.3} ms in a micro-batch");
+    let all = |part: f64| times(result) * part;
     let mut facts = Facts::new();
     facts.number("iteration_ms", "iteration", ITERATION, Cell::new(plan.iteration_ms).tone(Tone::Answer));
-    facts.sentence(format!(
-        "on {}; an iteration lasts {times:.0} times as long as a micro-batch, plus the gradients",
-        plan.fabric.word()
-    ));
-    facts.part("all_compute_ms", "computing", ITERATION, all(compute)).sentence(each(compute));
+    facts.sentence(format!("on {}", plan.fabric.word()));
+    facts.part("all_compute_ms", "computing", ITERATION, all(compute));
     facts.part("all_tensor_parallel_ms", "tensor-parallel exchanges", ITERATION, all(tensor));
-    facts.sentence(each(tensor));
     facts.part("all_exchanges_ms", "all-to-alls", ITERATION, Cell::new(all(exchange)).tone(Tone::Answer));
-    facts.sentence(each(exchange));
-    let tone = if stall > 0.0 { Tone::Bad } else { Tone::Good };
-    facts.part("all_stalls_ms", "stalls", ITERATION, Cell::new(all(stall)).tone(tone)).sentence(each(stall));
+    let tone = if stall > 0.0 { Tone::Bad } else { Tone::Text };
+    facts.part("all_stalls_ms", "stalls", ITERATION, Cell::new(all(stall)).tone(tone));
     facts.part("data_parallel_ms", "gradients", ITERATION, plan.data_parallel_ms);
     facts.sentence("once per iteration");
     facts.add("fabric", "network", plan.fabric.word());
@@ -87,22 +79,14 @@ fn layer_parts(result: &MoeResult) -> Table {
         Column::numbers("all_to_all_ms", "all-to-alls", MS),
         Column::numbers("stall_ms", "stalls", MS),
     ];
-    let mut table = Table::new(["layer", "layers"], columns).parts(&["compute", "all-to-all", "stall"]);
+    let mut table = Table::new(["layer", "layers"], columns).bar(1).parts(&PARTS);
+    let longest_ms = result.layers.iter().map(length_ms).fold(0.0, f64::max);
     for layer in &result.layers {
-        let mut parts = vec![0.0; 3];
-        for event in &layer.timeline.events {
-            let Some(phase) = phase_of(&event.phase) else { continue };
-            let part = match (event.phase.starts_with(STALL), LayerPhase::EXCHANGES.contains(&phase)) {
-                (true, _) => 2,
-                (false, true) => 1,
-                (false, false) => 0,
-            };
-            parts[part] += event.end_ms - event.start_ms;
-        }
+        let parts = parts_of(layer);
         let stalls = if parts[2] > 0.0 { Tone::Bad } else { Tone::Muted };
         let row = table.row(vec![
             Cell::new(layer.layer),
-            Cell::new(length_ms(layer)).tone(Tone::Answer),
+            Cell::new(length_ms(layer)).tone(bold(length_ms(layer) >= longest_ms)),
             Cell::new(parts[1]),
             Cell::new(parts[2]).tone(stalls),
         ]);
@@ -134,19 +118,11 @@ pub(super) fn section(result: &MoeResult) -> Section {
     let stall = result.iteration.stall_ms;
     let answer =
         Phrase::new().answer(format!("{} ms", milliseconds(stall))).muted(" stalls of a micro-batch");
-    let legend = Phrase::new()
-        .muted("compute, ")
-        .answer("exchanges")
-        .muted(", ")
-        .bad("stalls")
-        .muted(", ")
-        .good("changes of circuits")
-        .muted(" underlined where a phase hides them");
     Section::empty("Timeline")
         .subject(ANALYTIC_SHORT)
-        .context("of the stage with the most layers")
+        .context("longest stage")
         .answer(answer)
-        .legend(legend)
+        .legend("changes of circuits are underlined if hidden")
         .on_screens("layer", "", layers(result))
         .block("micro_batch", "One micro-batch in the stage with the most layers", spans(result))
         .on_screens("iteration", "", parts(result))
@@ -160,6 +136,29 @@ fn milliseconds(time_ms: f64) -> String {
 
 fn length_ms(layer: &LayerPlan) -> f64 {
     layer.timeline.events.iter().map(|event| event.end_ms - event.start_ms).sum()
+}
+
+/// Parts of the bar of a layer.
+const PARTS: [&str; 3] = [COMPUTE, ALL_TO_ALL, STALLS];
+
+/// Returns the lengths of [`PARTS`] in both passes of a layer, ms.
+fn parts_of(layer: &LayerPlan) -> Vec<f64> {
+    let mut parts = vec![0.0; PARTS.len()];
+    for event in &layer.timeline.events {
+        let Some(phase) = phase_of(&event.phase) else { continue };
+        let part = match (event.phase.starts_with(STALL), LayerPhase::EXCHANGES.contains(&phase)) {
+            (true, _) => 2,
+            (false, true) => 1,
+            (false, false) => 0,
+        };
+        parts[part] += event.end_ms - event.start_ms;
+    }
+    parts
+}
+
+/// Returns the tone of a number, which is bold in the row that answers the question of the section.
+pub(super) const fn bold(is_answer: bool) -> Tone {
+    if is_answer { Tone::Answer } else { Tone::Text }
 }
 
 fn stall_ms(layer: &LayerPlan) -> f64 {
@@ -179,19 +178,20 @@ fn layers(result: &MoeResult) -> Table {
     order.sort_by(|a, b| length_ms(b).total_cmp(&length_ms(a)).then(a.layer.cmp(&b.layer)));
     let count = order.len();
     let mean = order.iter().map(|layer| layer.all_to_all.all_to_all_ms).sum::<f64>() / count.max(1) as f64;
-    let mut table = Table::new(["layer", "layers"], columns).overview(OVERVIEW);
+    let mut table = Table::new(["layer", "layers"], columns).overview(OVERVIEW).bar(1).parts(&PARTS);
     for (rank, layer) in order.into_iter().enumerate() {
         let hidden: f64 =
             layer.timeline.reconfigurations.iter().map(|change| change.delay_ms - change.stall_ms).sum();
         let (exchange, stall) = (layer.all_to_all.all_to_all_ms, stall_ms(layer));
         let row = table.row(vec![
             Cell::new(layer.layer),
-            Cell::new(length_ms(layer)).tone(if rank == 0 { Tone::Answer } else { Tone::Text }),
+            Cell::new(length_ms(layer)).tone(bold(rank == 0)),
             Cell::new(exchange),
             Cell::new(stall).tone(if stall > 0.0 { Tone::Bad } else { Tone::Muted }),
             Cell::new(hidden.max(0.0)).tone(Tone::Muted),
         ]);
         row.item = Some(layer.layer * ITEMS);
+        row.parts = parts_of(layer);
         let slowest = if rank == 0 && count > 1 { ", the slowest" } else { "" };
         let mut sentence = Phrase::new()
             .answer(format!("> layer {} of {count}{slowest}", layer.layer))
@@ -251,31 +251,28 @@ pub(super) fn of_layer(
             let hidden = span(
                 format!("change before {}", called(phase)),
                 ((end - change.delay_ms).max(0.0), if stalls { event.start_ms } else { end }),
-                Tone::Good,
+                Paint::Change,
                 None,
             );
             if hidden.end_s > hidden.start_s {
-                let words = format!("{:.3} hidden", change.delay_ms - change.stall_ms);
+                let words = format!("{:.3}", change.delay_ms - change.stall_ms);
                 let hidden = Span { hidden: true, ..hidden };
                 short.add(3, &hidden);
-                lanes.push(Lane {
-                    name: "  change".to_owned(),
-                    spans: vec![hidden],
-                    words,
-                    tone: Tone::Good,
-                });
+                let name = "  hidden change".to_owned();
+                lanes.push(Lane { name, spans: vec![hidden], words, tone: Tone::Text });
             }
         }
         if length <= 0.0 {
             continue;
         }
-        let (name, tone) = match (stalls, LayerPhase::EXCHANGES.contains(&phase)) {
-            (true, _) => ("  stall".to_owned(), Tone::Bad),
-            (false, true) => (called(phase).to_owned(), Tone::Answer),
-            (false, false) => (called(phase).to_owned(), Tone::Text),
+        let (name, lane, paint) = match (stalls, LayerPhase::EXCHANGES.contains(&phase)) {
+            (true, _) => ("  stall", 2, Paint::Stall),
+            (false, true) => (called(phase), 1, Paint::Exchange),
+            (false, false) => (called(phase), 0, Paint::Compute),
         };
-        let of_phase = span(name.clone(), (event.start_ms, event.end_ms), tone, None);
-        short.add(if stalls { 2 } else { usize::from(tone == Tone::Answer) }, &of_phase);
+        let name = name.to_owned();
+        let of_phase = span(name.clone(), (event.start_ms, event.end_ms), paint, None);
+        short.add(lane, &of_phase);
         lanes.push(Lane {
             spans: vec![of_phase],
             name,
@@ -293,7 +290,7 @@ pub(super) fn of_layer(
     };
     let times = layer.all_to_all;
     let context = format!(
-        "an exchange: circuits {:.3} ms, at the same time packet switches {:.3} ms",
+        "an exchange takes {:.3} ms on circuits, {:.3} ms on packet switches",
         times.step3_ocs_ms, times.step3_eps_ms
     );
     Ok(Section::empty(format!("layer {number}"))
@@ -351,8 +348,24 @@ fn change_of(layer: &LayerPlan, phase: LayerPhase) -> Option<&crate::plan::Recon
     layer.timeline.reconfigurations.iter().find(|change| change.before == phase && change.delay_ms > 0.0)
 }
 
-fn span(name: String, (from_ms, to_ms): (f64, f64), tone: Tone, item: Option<u32>) -> Span {
-    Span { name, start_s: from_ms / 1e3, end_s: to_ms / 1e3, tone, item, ..Span::default() }
+/// What an interval of the timeline is, for its colour.
+#[derive(Clone, Copy)]
+enum Paint {
+    Compute,
+    Exchange,
+    Stall,
+    Change,
+}
+
+fn span(name: String, (from_ms, to_ms): (f64, f64), paint: Paint, item: Option<u32>) -> Span {
+    // The tone decides the letter on screens without colours.
+    let (tone, series) = match paint {
+        Paint::Compute => (Tone::Text, None),
+        Paint::Exchange => (Tone::Answer, Some(2)),
+        Paint::Stall => (Tone::Bad, None),
+        Paint::Change => (Tone::Muted, Some(3)),
+    };
+    Span { name, start_s: from_ms / 1e3, end_s: to_ms / 1e3, tone, series, item, ..Span::default() }
 }
 
 /// Returns one micro-batch through the stage as intervals: all layers forward, then back. Changes have a separate row,
@@ -371,10 +384,10 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
             }
             let stalls = event.phase.starts_with(STALL);
             let exchange = LayerPhase::EXCHANGES.contains(&phase);
-            let (lane, tone) = match (stalls, exchange) {
-                (true, _) => (2, Tone::Bad),
-                (false, true) => (1, Tone::Answer),
-                (false, false) => (0, Tone::Text),
+            let (lane, paint) = match (stalls, exchange) {
+                (true, _) => (2, Paint::Stall),
+                (false, true) => (1, Paint::Exchange),
+                (false, false) => (0, Paint::Compute),
             };
             let length = event.end_ms - event.start_ms;
             if length <= 0.0 {
@@ -387,16 +400,15 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
             let first = stalls || change.is_some_and(|change| change.stall_ms <= 0.0);
             if let Some(change) = change.filter(|_| first) {
                 let end = if stalls { now + length } else { now };
-                let (tone, how) =
-                    if stalls { (Tone::Warn, "not all hidden") } else { (Tone::Good, "hidden") };
+                let how = if stalls { "not all hidden" } else { "hidden" };
                 let name = format!("layer {}: change before {}, {how}", layer.layer, called(phase));
                 let times = ((end - change.delay_ms).max(0.0), end);
-                lanes[3].spans.push(Span { hidden: !stalls, ..span(name, times, tone, item(0)) });
+                lanes[3].spans.push(Span { hidden: !stalls, ..span(name, times, Paint::Change, item(0)) });
                 sums_ms[3] += change.delay_ms;
             }
             let word = if stalls { "stall before " } else { "" };
             let name = format!("layer {} {word}{}", layer.layer, called(phase));
-            lanes[lane].spans.push(span(name, (now, now + length), tone, item(1)));
+            lanes[lane].spans.push(span(name, (now, now + length), paint, item(1)));
             sums_ms[lane] += length;
             now += length;
         }

@@ -15,8 +15,12 @@ use std::sync::Arc;
 /// Minimum number of rows of a picture with lists; with fewer rows, only the picture or only the lists are drawn.
 const PICTURE: u16 = 8;
 
-/// Minimum number of rows of curves.
+/// Minimum number of rows of a drawn network with lists.
+const NETWORK: u16 = 18;
+
+/// Minimum numbers of rows and columns of curves with lists; with fewer columns, only the lists are drawn.
 const CURVES: u16 = 6;
+const CURVES_WIDE: u16 = 36;
 
 /// Number of columns between a list and the picture at its right.
 const BESIDE: u16 = 3;
@@ -168,6 +172,12 @@ impl SectionContent {
         (self.list.rows() as u16).saturating_add(self.pictured()).saturating_add(gap)
     }
 
+    /// Returns the number of rows that the content uses of `room` rows: a matrix below a list is drawn only if both fit.
+    pub fn rows_in(&self, room: u16) -> u16 {
+        let is_list_only = self.rows() > room && self.matrix().is_some() && !self.picture_is_first;
+        if is_list_only { room.min(self.list.rows() as u16) } else { room.min(self.rows()) }
+    }
+
     /// Returns the number of rows that the picture can use; 0 without a picture.
     pub fn pictured(&self) -> u16 {
         self.picture.as_ref().map_or(0, Picture::rows)
@@ -191,6 +201,9 @@ impl SectionContent {
         if self.list.is_empty() {
             return ContentSplit { picture: inner, list: Rect::ZERO };
         }
+        if matches!(picture, Picture::Curves(_)) && inner.width < CURVES_WIDE {
+            return ContentSplit { picture: Rect::ZERO, list: inner };
+        }
         // A narrow list has its picture at its right.
         let narrow = self.list.wish() + BESIDE;
         if let Picture::Matrix(matrix) = picture
@@ -204,7 +217,13 @@ impl SectionContent {
         let fits = wanted.saturating_add(gap).saturating_add(rows) <= inner.height;
         // A matrix below a list is drawn only if both fit.
         let is_below = self.matrix().is_some() && !self.picture_is_first;
-        if !fits && (is_below || inner.height < PICTURE + 4) {
+        // Curves with few rows are flat, and so few rows of a list say little.
+        let least = match picture {
+            Picture::Curves(_) => PICTURE + 6,
+            Picture::Matrix(matrix) if matrix.is_network() => NETWORK,
+            _ => PICTURE + 4,
+        };
+        if !fits && (is_below || inner.height < least) {
             // Curves need more rows than a table to say something.
             let is_useful = !matches!(picture, Picture::Curves(_)) || inner.height >= CURVES;
             return if self.picture_is_first && is_useful {
@@ -333,6 +352,14 @@ impl SectionContent {
         }
         if !split.list.is_empty() && !list::flow(&self.list, &still, split.list, buf) {
             self.list.draw(&still, Selection::default(), split.list, buf, &mut nobody);
+        }
+    }
+
+    /// Returns the visible ends of the axis of the curves, if this axis is the parameter of the section's slider.
+    pub fn axis_of(&self, input: &PaneInput<'_>) -> Option<(f64, f64)> {
+        match &self.picture {
+            Some(Picture::Curves(curves)) if self.picture_is_drawn => curves.slider_axis(input),
+            _ => None,
         }
     }
 

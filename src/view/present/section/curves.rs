@@ -219,6 +219,15 @@ impl CurvesView {
         self.places().any(|at| at == 0.0)
     }
 
+    /// Returns the visible ends of the axis in the unit of the data, if the axis is the parameter of the section's slider.
+    pub fn slider_axis(&self, input: &PaneInput<'_>) -> Option<(f64, f64)> {
+        let slides = input.info.section.and_then(|section| section.slides)?;
+        let is_knob = slides.knob == self.curves.axis_knob && self.axis_is_log;
+        let (low, high) = self.window(input).or(self.axis_range).filter(|_| is_knob)?;
+        let scale = self.curves.axis_unit.scale;
+        Some((low / scale, high / scale))
+    }
+
     /// Returns the visible range of an axis that the user stretched; `None` if the whole axis is visible.
     fn window(&self, input: &PaneInput<'_>) -> Option<(f64, f64)> {
         if input.state.zoom == 0 {

@@ -31,6 +31,9 @@ const NETWORK: u16 = 40;
 const TALL: u16 = 4;
 const TALL_SIGNS: u16 = 3;
 
+/// Maximum number of screen rows for each row of cells in groups.
+const TALL_GROUPS: u16 = 2;
+
 /// Maximum number of columns to which a shaded cell of several rows is widened, per row of the cell.
 const ASPECT: u16 = 3;
 
@@ -141,6 +144,11 @@ impl MatrixView {
         self
     }
 
+    /// Returns `true` if the matrix is drawn as a network.
+    pub const fn is_network(&self) -> bool {
+        self.graph.is_some()
+    }
+
     /// Returns the number of rows, including headings.
     pub fn rows(&self) -> u16 {
         if self.graph.is_some() {
@@ -160,6 +168,7 @@ impl MatrixView {
             (_, Some(_)) => 1,
             (Some(_), None) => TALL_SIGNS,
             // Without shades, tall cells would be blank rows.
+            (None, None) if self.has_shades() && theme.shades() && !self.groups.is_empty() => TALL_GROUPS,
             (None, None) if self.has_shades() && theme.shades() => TALL,
             (None, None) => 1,
         };
@@ -189,7 +198,7 @@ impl MatrixView {
         let gaps = 2 * self.groups.len().saturating_sub(1) as u16;
         let words = self.words_wide();
         let pitch =
-            if self.groups.is_empty() { tiles.max(widest(&self.heads).min(HEAD)) + 1 } else { tiles + 2 };
+            if self.groups.is_empty() { tiles.max(widest(&self.heads).min(HEAD)) + 1 } else { tiles + 3 };
         widest(&self.rows) + 1 + self.width() as u16 * pitch + gaps + words
     }
 
@@ -201,7 +210,7 @@ impl MatrixView {
     /// Returns the room for the words that follow each row: the width of the longest words and a gap; 0 without words.
     fn words_wide(&self) -> u16 {
         let wide = self.matrix.words.iter().map(|phrase| columns_of(&phrase.to_string())).max();
-        wide.filter(|wide| *wide > 0).map_or(0, |wide| wide + 2)
+        wide.filter(|wide| *wide > 0).map_or(0, |wide| wide.max(columns_of(self.matrix.words_heading)) + 2)
     }
 
     fn width(&self) -> usize {
@@ -249,11 +258,10 @@ impl MatrixView {
                 let state = &signs.state;
                 (state.row_offset, state.column_offset, state.rows_shown, state.columns_shown)
             }
-            None if self.groups.is_empty() => {
+            None => {
                 let (column, columns, _) = self.window_of;
                 (self.state.row_offset, column, self.state.rows_shown, columns)
             }
-            None => (self.state.row_offset, 0, self.state.rows_shown, self.width()),
         };
         in_sight((row, rows, self.rows.len()), (column, columns, self.width()))
     }
@@ -353,6 +361,13 @@ impl MatrixView {
             let x = area.x + (names + 1 + room as u16 * pitch).min(area.width) + 1;
             let top = area.bottom().saturating_sub(self.state.rows_shown as u16 * tall).max(area.y);
             let top = top.min(area.y + 1) + (tall - 1) / 2;
+            let heading = Piece::muted(self.matrix.words_heading);
+            line(
+                theme,
+                &[heading],
+                Rect { x, y: area.y, width: words, height: u16::from(top > area.y) },
+                buf,
+            );
             let rows = self.matrix.words.iter().skip(self.state.row_offset).take(self.state.rows_shown);
             for (y, phrase) in (top..area.bottom()).step_by(usize::from(tall)).zip(rows) {
                 line(theme, &pieces(phrase), Rect { x, y, width: words, height: 1 }, buf);
@@ -395,7 +410,7 @@ impl MatrixView {
         own.unwrap_or_else(|| item_id(self.block, at))
     }
 
-    /// Draws all columns in groups, without individual names.
+    /// Draws the columns in groups, without individual names: all groups if they fit, else as many as fit.
     fn draw_groups(
         &mut self,
         input: &PaneInput<'_>,
@@ -404,13 +419,31 @@ impl MatrixView {
         buf: &mut Buffer,
         out: &mut Drawn,
     ) {
-        let width = self.width();
-        self.state.selected = selected.map(|at| (at / width, at % width));
+        let theme = &input.app.look.theme;
+        let (width, groups) = (self.width(), self.groups.len());
+        let size = width.div_ceil(groups);
+        let fits = |shown: usize| {
+            let tiles = Tiles::new(theme, &self.rows, shown * size, &self.tiles);
+            tiles.groups(&self.groups[..shown]).fits(area.width)
+        };
+        let shown = (2..=groups).rev().find(|shown| fits(*shown)).unwrap_or(1);
+        let group = scroll::follow(0, selected.map(|at| at % width / size), shown, groups);
+        let (first, room) = (group * size, shown * size);
+        if self.window_of != (first, room, 0) {
+            self.window_of = (first, room, 0);
+            self.window.clear();
+            for row in self.tiles.chunks(width) {
+                self.window.extend(row.iter().skip(first).take(room).cloned());
+            }
+        }
+        self.state.selected = selected.map(|at| (at / width, at % width - first));
         self.state.row_offset = input.state.offset;
-        let tiles = Tiles::new(&input.app.look.theme, &self.rows, width, &self.tiles).groups(&self.groups);
+        let tall = self.tall(theme, area.height);
+        let tiles = Tiles::new(theme, &self.rows, room, &self.window).tall(tall);
+        let tiles = tiles.groups(&self.groups[group..group + shown]);
         let headings = area.height > self.rows.len() as u16;
         (&tiles.headings(headings)).render(area, buf, &mut self.state);
-        let id = |row: u32, column: u32| self.id(row as usize * width + column as usize);
+        let id = |row: u32, column: u32| self.id(row as usize * width + first + column as usize);
         report_hits(input, &self.state.hits, id, out);
     }
 }

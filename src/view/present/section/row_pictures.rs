@@ -16,6 +16,9 @@ const LEAST: u16 = 8;
 /// Fraction of the longest bar from which on all bars count as hardly different.
 const NEAR: f64 = 0.9;
 
+/// Fraction of the longest bar from which on the first parts of bars leave too little room for the other parts.
+const NEAR_PARTS: f64 = 0.8;
+
 /// Minimum number of columns from one time to the next above loads.
 const TICKS: u16 = 12;
 
@@ -42,7 +45,7 @@ pub enum RowPicture {
 
 /// Paint and letter of the parts of a bar, by their order.
 const PAINTS: [(Tone, char); 4] =
-    [(Tone::Series(0), '-'), (Tone::Answer, '#'), (Tone::Bad, '!'), (Tone::Series(2), '+')];
+    [(Tone::Series(0), '-'), (Tone::Series(2), '#'), (Tone::Bad, '!'), (Tone::Series(1), '+')];
 
 /// Makes a part of a bar; `number` decides paint and letter.
 fn part(number: usize, amount: f64) -> Part {
@@ -71,7 +74,10 @@ pub enum PictureScale {
     /// Bars of parts with these names; the longest bar sets the scale.
     Parts {
         names: Vec<&'static str>,
+        low: f64,
         high: f64,
+        /// Lower and upper end of the scale.
+        ends: [String; 2],
         /// Reference value of the bars, with its name.
         limit: Option<(f64, String)>,
     },
@@ -112,19 +118,33 @@ impl PictureScale {
         Self::scale(pictures, true, None)
     }
 
-    /// Makes the scale of bars of parts after the columns of a table.
+    /// Makes the scale of bars of parts after the columns of a table. If the first parts are nearly as long as the bars,
+    /// the scale begins inside the shortest first part.
     pub fn parts<'a>(
-        pictures: impl Iterator<Item = &'a RowPicture>,
+        pictures: impl Iterator<Item = &'a RowPicture> + Clone,
         names: &[&'static str],
         limit: Option<(f64, String)>,
+        column: Option<&Column>,
     ) -> Self {
         let sum = |picture: &RowPicture| match picture {
             RowPicture::Parts(parts) => parts.iter().sum(),
             _ => 0.0,
         };
-        let high = pictures.map(sum).fold(limit.as_ref().map_or(0.0, |limit| limit.0), f64::max);
+        let least = |picture: &RowPicture| match picture {
+            RowPicture::Parts(parts) => parts.first().copied().unwrap_or(0.0),
+            _ => f64::INFINITY,
+        };
+        let high = pictures.clone().map(sum).fold(limit.as_ref().map_or(0.0, |limit| limit.0), f64::max);
+        let least = pictures.map(least).fold(f64::INFINITY, f64::min);
+        let is_broken = least > NEAR_PARTS * high && least < high;
+        let low = if is_broken { least - (high - least) / 4.0 } else { 0.0 };
+        let end = |value: f64| {
+            let column = column.filter(|_| value > 0.0)?;
+            Some(format!("{} {}", grouped(&number(value, column.unit)), column.unit.symbol).trim().to_owned())
+        };
+        let ends = [low, high].map(|value| end(value).unwrap_or_default());
         if high > 0.0 && high.is_finite() {
-            Self::Parts { names: names.to_vec(), high, limit }
+            Self::Parts { names: names.to_vec(), low, high, ends, limit }
         } else {
             Self::Nothing
         }
@@ -231,13 +251,36 @@ impl PictureScale {
                     line(theme, &[Piece::text(name.to_owned())], place, buf);
                 }
             }
-            Self::Parts { names, high, limit } => {
-                let limit_at = limit.as_ref().map(|limit| limit.0);
-                for (place, picture) in rows.zip(pictures) {
+            Self::Parts { names, low, high, ends: of_scale, limit } => {
+                let limit_at = limit.as_ref().map(|limit| limit.0 - low);
+                let mut named = limit.is_none();
+                for (number, (place, picture)) in rows.zip(pictures).enumerate() {
                     let RowPicture::Parts(parts) = picture else { continue };
-                    let parts: Vec<Part> =
-                        parts.iter().enumerate().map(|(at, amount)| part(at, *amount)).collect();
-                    (&Meter::new(theme, &parts, *high).spaced(true).limit(limit_at)).render(place, buf);
+                    // A broken scale begins inside the first part.
+                    let amount =
+                        |(at, amount): (usize, &f64)| part(at, amount - if at == 0 { *low } else { 0.0 });
+                    let drawn: Vec<Part> = parts.iter().enumerate().map(amount).collect();
+                    let meter = Meter::new(theme, &drawn, high - low).spaced(true).limit(limit_at);
+                    (&meter).render(place, buf);
+                    if *low > 0.0 {
+                        line(theme, &[Piece::muted(theme.glyphs.fold)], Rect { width: 1, ..place }, buf);
+                    }
+                    // The limit is named where it ends: right of the last bar, if this bar is not longer.
+                    let Some((value, name)) = limit.as_ref().filter(|_| number + 1 == pictures.len()) else {
+                        continue;
+                    };
+                    let at = meter.limit_at(area.width).map_or(area.width, |at| at + 1);
+                    let is_free = |at: &u16| buf[(place.x + at, place.y)].symbol() == " ";
+                    let from = (at..area.width).find(is_free).map_or(area.width, |at| at + 1);
+                    let name = [name.as_str(), name.split(',').next().unwrap_or(name)];
+                    let fits = |name: &&str| name.chars().count() <= usize::from(area.width - from);
+                    if let Some(name) = name.into_iter().find(fits)
+                        && parts.iter().sum::<f64>() <= value * (1.0 + 1e-9)
+                    {
+                        let place = Rect { x: place.x + from, width: area.width - from, ..place };
+                        line(theme, &[Piece::muted(name.to_owned())], place, buf);
+                        named = true;
+                    }
                 }
                 if heads {
                     let swatch = |(at, name): (usize, &&'static str)| {
@@ -249,18 +292,34 @@ impl PictureScale {
                         };
                         [Piece::new(sign, tone), Piece::muted(format!(" {name}  "))]
                     };
-                    let mut legend: Vec<Piece> = names.iter().enumerate().flat_map(swatch).collect();
-                    if let Some((_, name)) = limit {
+                    // A part that no bar has is not named.
+                    let occurs = |(at, _): &(usize, &&'static str)| {
+                        let amount = |picture: &&RowPicture| match picture {
+                            RowPicture::Parts(parts) => parts.get(*at).copied().unwrap_or(0.0),
+                            _ => 0.0,
+                        };
+                        pictures.iter().any(|picture| amount(picture) > 0.0)
+                    };
+                    let mut legend: Vec<Piece> =
+                        names.iter().enumerate().filter(occurs).flat_map(swatch).collect();
+                    if let Some((_, name)) = limit.as_ref().filter(|_| !named) {
+                        let name = name.split(',').next().unwrap_or(name);
                         legend.push(Piece::answer(theme.glyphs.vertical_dotted));
                         legend.push(Piece::muted(format!(" {name}")));
                     }
-                    if pieces_width(&legend, theme.glyphs) > area.width {
+                    if !of_scale[0].is_empty() {
+                        legend.insert(0, Piece::muted(format!("{} {}  ", of_scale[0], theme.glyphs.fold)));
+                    }
+                    let end = [Piece::muted(of_scale[1].clone())];
+                    let wide = pieces_width(&legend, theme.glyphs);
+                    if wide > area.width {
                         // Without room for gaps of two columns, one column separates the names.
                         for piece in &mut legend {
                             piece.text = piece.text.replace("  ", " ").into();
                         }
                     }
-                    line(theme, &legend, row(area, 0), buf);
+                    let has_end = wide + pieces_width(&end, theme.glyphs) <= area.width;
+                    ends(theme, &legend, if has_end { &end } else { &[] }, row(area, 0), buf);
                 }
             }
             Self::Loads(axis) => {
@@ -343,7 +402,7 @@ mod tests {
         let bars = [RowPicture::Parts(vec![3.0, 1.0]), RowPicture::Parts(vec![2.0, 2.5]), RowPicture::None];
         let high = |limit: Option<f64>| {
             let limit = limit.map(|value| (value, "bound".to_owned()));
-            match PictureScale::parts(bars.iter(), &["a", "b"], limit) {
+            match PictureScale::parts(bars.iter(), &["a", "b"], limit, None) {
                 PictureScale::Parts { high, .. } => high,
                 _ => 0.0,
             }

@@ -144,18 +144,23 @@ fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<
     (lanes, items)
 }
 
+/// Returns the tone of a numbered object: four hues, then the same hues darker.
+const fn hue(number: u32) -> Tone {
+    let hue = (number % 4) as u8;
+    if number / 4 % 2 == 0 { Tone::Series(hue) } else { Tone::SeriesDim(hue) }
+}
+
 fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
     let (paint, letter) = match (span.series, span.tone) {
-        (Some(number), _) => {
-            (Tone::Series((number % 8) as u8), char::from(LETTERS[number as usize % LETTERS.len()]))
-        }
+        (Some(number), Meaning::Text) => (Tone::Text, char::from(LETTERS[number as usize % LETTERS.len()])),
         (None, Meaning::Text) => (Tone::Series(0), '#'),
-        (None, Meaning::Muted) => (Tone::Muted, '-'),
-        (None, Meaning::Answer) => (Tone::Answer, '='),
-        (None, Meaning::Good) => (Tone::Good, '+'),
-        (None, Meaning::Warn) => (Tone::Changed, '*'),
-        (None, Meaning::Bad) => (Tone::Bad, '!'),
+        (_, Meaning::Muted) => (Tone::Muted, '-'),
+        (_, Meaning::Answer) => (Tone::Answer, '='),
+        (_, Meaning::Good) => (Tone::Good, '+'),
+        (_, Meaning::Warn) => (Tone::Changed, '*'),
+        (_, Meaning::Bad) => (Tone::Bad, '!'),
     };
+    let paint = span.series.map_or(paint, hue);
     SpanBar {
         id,
         from: span.start_s * unit.scale,

@@ -201,7 +201,7 @@ impl ListBlock {
             let picture = amount.map_or(RowPicture::None, |amount| {
                 let from = sum;
                 sum += amount;
-                RowPicture::Bar { from, to: sum, tone: tone(fact.cell.tone) }
+                RowPicture::Bar { from, to: sum, tone: of_bar(fact.cell.tone) }
             });
             // The bar replaces the sentence, which is shown when the row is selected.
             let sentence = if amount.is_some() { String::new() } else { fact.sentence.clone() };
@@ -216,7 +216,7 @@ impl ListBlock {
         let beside = PictureScale::over_sentence(rows.iter().map(|row| &row.picture));
         let value = widest(&rows, 1, "");
         let columns = vec![
-            Column::left("", widest(&rows, 0, "")),
+            Column::left("", widest(&rows, 0, "")).cut(Cut::End),
             // Parts of a sum are aligned below each other.
             if beside.is_some() {
                 Column::right("", value)
@@ -257,8 +257,7 @@ impl ListBlock {
             };
             let cells: Vec<Piece> = table.columns.iter().zip(&row.cells).map(cell).collect();
             let bar = table.bar.and_then(|at| row.cells.get(at)).and_then(|cell| {
-                let tone = if cell.tone == Meaning::Text { Tone::Muted } else { tone(cell.tone) };
-                Some(RowPicture::Bar { from: 0.0, to: cell.value.as_f64()?, tone })
+                Some(RowPicture::Bar { from: 0.0, to: cell.value.as_f64()?, tone: of_bar(cell.tone) })
             });
             let load =
                 || if row.load.is_empty() { RowPicture::None } else { RowPicture::Load(row.load.clone()) };
@@ -289,11 +288,11 @@ impl ListBlock {
         } else {
             let limit = table.limit.as_ref().map(|limit| (limit.value, limit.label.clone()));
             let pictures = rows.iter().map(|row| &row.picture);
+            let column = table.bar.and_then(|at| table.columns.get(at));
             if table.parts.is_empty() {
-                let column = table.bar.and_then(|at| table.columns.get(at));
                 column.map_or(PictureScale::Nothing, |column| PictureScale::bars(pictures, limit, column))
             } else {
-                PictureScale::parts(pictures, &table.parts, limit)
+                PictureScale::parts(pictures, &table.parts, limit, column)
             }
         };
         // A table without any heading has no row for headings.
@@ -301,6 +300,14 @@ impl ListBlock {
         let aligned = table.columns.iter().position(|column| column.aligned);
         let (of_plans, newest_last) = (table.of_plans, table.newest_last);
         Self { index, title, heads, columns, rows, beside, order, of_plans, newest_last, aligned }
+    }
+}
+
+/// Returns the tone of a bar: without a meaning it is grey, because white is for the answer.
+const fn of_bar(meaning: Meaning) -> Tone {
+    match meaning {
+        Meaning::Text => Tone::Muted,
+        meaning => tone(meaning),
     }
 }
 
@@ -344,8 +351,14 @@ pub(super) fn figures(table: &Rows, row: &Row) -> Vec<(String, String)> {
 
 /// Makes a sentence of the figures of a row.
 fn worded(figures: &[(String, String)]) -> Phrase {
-    let Some(((_, name), rest)) = figures.split_first() else { return Phrase::new() };
-    let mut phrase = Phrase::new().answer(format!("> {name}"));
+    let Some(((label, name), rest)) = figures.split_first() else { return Phrase::new() };
+    // A number says nothing without its label.
+    let label = if name.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("{label} ")
+    } else {
+        String::new()
+    };
+    let mut phrase = Phrase::new().answer(format!("> {label}{name}"));
     for (label, value) in rest.iter().filter(|(_, value)| value != "-" && !value.is_empty()) {
         phrase = phrase.muted(format!("  {label} ")).text(value.clone());
     }
