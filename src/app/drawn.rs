@@ -24,6 +24,8 @@ pub struct Drawn {
     pub layer_rows: usize,
     /// `true` if the newest message does not fit on its line.
     pub message_cut: bool,
+    /// `true` if a pane waits for its content: its clock runs.
+    pub waits: bool,
     /// Work for a helper thread. The event loop removes this work before it passes the other fields to the state.
     pub jobs: Vec<ViewJob>,
 }

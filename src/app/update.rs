@@ -177,6 +177,7 @@ impl App {
             if self.runs.is_busy() && !self.frozen {
                 self.dirty.clock = true;
             }
+            self.dirty.frame |= self.drawn.waits;
             self.note_late_stops();
         }
     }

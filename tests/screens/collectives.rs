@@ -1,4 +1,4 @@
-//! Panes of collectives: network, occupancy, bandwidth against size, chunks.
+//! Panes of collectives: network, occupancy, bandwidth by size, chunks.
 
 use super::at_sizes;
 use super::fixture::{Bench, Style};
@@ -35,7 +35,7 @@ fn the_cursor_begins_at_the_busiest_link_and_steps_through_transmissions() {
     let mut bench = solved(Style::Colour);
     zoomed(&mut bench, 2);
     let first = bench.screen("collective-cursor", 120, 40);
-    assert!(first.contains("starts 0 "), "{first}");
+    assert!(first.contains("epochs 0 to "), "{first}");
     let cursor = |screen: &str| screen.lines().find(|line| line.contains("> chunk")).map(str::to_owned);
     bench.keys("]");
     let after = bench.screen("collective-cursor-after", 120, 40);

@@ -1,7 +1,7 @@
 //! Intervals of time by lane, drawn to scale: one row per lane, one colour per interval.
 //!
 //! A cell shows the interval that covers most of it; the height of the glyph is the covered fraction. Every interval
-//! has at least one mark. Without colour, intervals differ by letters.
+//! has at least one mark. Intervals also differ by letters. In ASCII, a cell of which less than half is covered shows `-`.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -84,9 +84,10 @@ pub struct SpanLanes<'a> {
     tall: u16,
 }
 
-/// Minimum number of columns of the intervals. If room is short, first the words after the lanes are omitted, then the
-/// names are shortened.
+/// Minimum number of columns of the intervals with words after the lanes.
 const LEAST: i32 = 24;
+/// Minimum number of columns of the intervals with whole names.
+const SHORT: i32 = 14;
 /// Minimum number of letters of a shortened name.
 const NAME: i32 = 6;
 /// Minimum number of columns of a bar that shows its letter.
@@ -127,7 +128,7 @@ impl<'a> SpanLanes<'a> {
         let words = self.lanes.iter().map(|lane| wide(&lane.words)).max().unwrap_or(0).max(wide(self.words));
         let words = if words > 0 { words + 2 } else { 0 };
         let words = if width - names - 2 - words >= LEAST { words } else { 0 };
-        let names = names.min((width - 2 - words - LEAST).max(NAME));
+        let names = names.min((width - 2 - words - SHORT).max(NAME));
         (names, words)
     }
 
@@ -155,7 +156,9 @@ impl<'a> SpanLanes<'a> {
             None
         } else if bar.thin {
             Some(glyphs.limit)
-        } else if self.theme.shades() && !self.theme.is_ascii() {
+        } else if self.theme.is_ascii() {
+            Some(if eighths < 4 { "-" } else { bar.letter.encode_utf8(letter) })
+        } else if self.theme.shades() || eighths < 8 {
             Some(glyphs.eighths[eighths.min(8) as usize - 1])
         } else {
             Some(bar.letter.encode_utf8(letter))
@@ -182,18 +185,26 @@ impl<'a> SpanLanes<'a> {
         }
     }
 
-    /// Writes the letter of a numbered bar into its middle cell, so that bars of one colour are distinguishable.
-    fn write_letter(
-        &self,
-        pen: &mut Pen<'_>,
-        bar: &SpanBar,
-        (begin, end, y): (i32, i32, i32),
-        selected: bool,
-    ) {
-        let has_room = end - begin >= LETTERED && bar.letter.is_ascii_alphanumeric();
-        if has_room && self.theme.shades() && !self.theme.is_ascii() {
-            let style = self.style(bar, selected).add_modifier(Modifier::REVERSED);
-            pen.glyph(i32::midpoint(begin, end), y, bar.letter.encode_utf8(&mut [0; 4]), style);
+    /// Writes the letter of each series of equal bars in a row into its middle cell, so that bars of one colour are
+    /// distinguishable. `drawn` has the bar of each column.
+    fn write_letters(&self, pen: &mut Pen<'_>, drawn: &[Option<&SpanBar>], (left, y): (i32, i32)) {
+        let full = pen.glyphs().eighths[7];
+        if !self.theme.shades() || self.theme.is_ascii() {
+            return;
+        }
+        let mut x = left;
+        for run in drawn.chunk_by(|a, b| a.map(|bar| bar.letter) == b.map(|bar| bar.letter)) {
+            let (middle, wide) = (run.len() / 2, run.len() as i32);
+            if let Some(bar) =
+                run[middle].filter(|bar| wide >= LETTERED && bar.letter.is_ascii_alphanumeric())
+            {
+                // On a low bar the letter has the colour of the bar.
+                let is_full = pen.cell(x + middle as i32, y).is_some_and(|cell| cell.symbol() == full);
+                let style = self.theme.style(bar.tone);
+                let style = if is_full { style.add_modifier(Modifier::REVERSED) } else { style };
+                pen.glyph(x + middle as i32, y, bar.letter.encode_utf8(&mut [0; 4]), style);
+            }
+            x += wide;
         }
     }
 
@@ -216,10 +227,10 @@ impl<'a> SpanLanes<'a> {
         let mut end = |run: &mut Option<(&SpanBar, i32)>, x: i32, pen: &mut Pen<'_>| {
             if let Some((bar, begin)) = run.take() {
                 state.hits.push(pen.rect(begin, y, x - begin, rows), bar.id, number as u32);
-                self.write_letter(pen, bar, (begin, x, lowest), Some(bar.id) == state.selected);
             }
         };
         let mut first = lane.bars.partition_point(|bar| bar.to <= from);
+        let mut drawn: Vec<Option<&SpanBar>> = Vec::with_capacity(plot.max(0) as usize);
         for column in 0..plot {
             let (low, high) = (from + step * f64::from(column), from + step * f64::from(column + 1));
             while lane.bars.get(first).is_some_and(|bar| bar.to <= low && bar.to > bar.from) {
@@ -242,6 +253,7 @@ impl<'a> SpanLanes<'a> {
                 end(&mut run, x, pen);
                 run = shown.map(|bar| (bar, x));
             }
+            drawn.push(shown.filter(|bar| Some(bar.id) != state.selected));
             if let Some(bar) = shown {
                 let selected = Some(bar.id) == state.selected;
                 let share = if selected { 1.0 } else { covered / step };
@@ -255,6 +267,7 @@ impl<'a> SpanLanes<'a> {
             }
         }
         end(&mut run, left + plot, pen);
+        self.write_letters(pen, &drawn, (left, lowest));
     }
 }
 

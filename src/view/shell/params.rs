@@ -34,9 +34,7 @@ pub fn shown(info: &ParamInfo, value: Option<&ParamValue>) -> String {
         None if info.domain == Domain::Text => "none".to_owned(),
         None => "auto".to_owned(),
         Some(value) if name == "time_limit_s" && value.as_f64() == Some(0.0) => "none".to_owned(),
-        Some(ParamValue::Int(value)) if *value > 9_999 && name != "seed" => {
-            number::count(value.unsigned_abs()).into()
-        }
+        Some(value) if value.as_f64().is_some() && name != "seed" => number::grouped(&value.to_string()),
         Some(value) => {
             let text = value.to_string();
             let entries = text.split(',').count();

@@ -63,7 +63,7 @@ impl Plans {
             PaneState::Ready
         };
         let what = Title { name: "Plans", value: best.as_deref().unwrap_or(&[]), state };
-        let body = title(app, placed, &what, buf);
+        let body = indented(title(app, placed, &what, buf), placed);
         if app.plans.is_empty() || body.is_empty() {
             out.panes.push(drawn(placed, usize::from(body.height), 0, String::new()));
             return;
@@ -87,11 +87,11 @@ impl Plans {
         self.draw_table(app, table, buf, out);
         if against > 0 {
             let y = table.bottom() + 1;
-            let area = indented(Rect { y, height: against, ..body }, placed);
+            let area = Rect { y, height: against, ..body };
             self.against.draw(app, area, buf);
         }
         if foot > 0 {
-            let area = indented(Rect { y: upper.bottom(), height: foot, ..body }, placed);
+            let area = Rect { y: upper.bottom(), height: foot, ..body };
             let pieces = [Piece::answer("> "), Piece::text(sentence.clone())];
             (&Sentence::new(&app.look.theme, &pieces).wrap(true)).render(area, buf);
         }
@@ -130,7 +130,11 @@ impl Plans {
         let needed = |figure: &MetricColumn| {
             let values = rows.iter().filter_map(|entry| entry.metrics.get(figure.info.name));
             let widest = values.map(|value| figure.text(*value).chars().count() as u16).max();
-            if figure.place.width > 0 { figure.place.width } else { widest.unwrap_or(1).max(2) }
+            if figure.place.width > 0 {
+                figure.place.width
+            } else {
+                widest.unwrap_or(1).max(figure.place.title.chars().count() as u16)
+            }
         };
         let names = rows.iter().map(|entry| app.plans.title(entry).chars().count() as u16).max().unwrap_or(0);
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;

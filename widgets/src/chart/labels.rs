@@ -36,7 +36,8 @@ impl EndLabel {
 pub(super) struct Labels {
     ends: [EndLabel; MAX_LABELS],
     count: usize,
-    /// `true` if letters join curves and labels: without colours, or if a label is not in the row of its curve.
+    /// `true` if letters join curves and labels: without colours, or if a label is not in the row of its curve and
+    /// curves have equal colours.
     pub letters: bool,
 }
 
@@ -48,8 +49,8 @@ impl Labels {
         let mut labels = Self::default();
         for (index, series) in chart.series.iter().enumerate() {
             let last = series.points.iter().rev().find_map(|point| y.share(point.1));
-            let leaves = exit(series, x, y).is_some();
-            if let Some(share) = last.filter(|_| labels.count < room && !leaves) {
+            let is_inside = exit(series, x, y).or_else(|| early_end(series, x, y)).is_some();
+            if let Some(share) = last.filter(|_| labels.count < room && !is_inside) {
                 labels.ends[labels.count] = EndLabel::at(share, y, index, false);
                 labels.count += 1;
             }
@@ -77,9 +78,19 @@ impl Labels {
             }
         }
         let is_moved = |label: &EndLabel| !label.baseline && label.row != y.row(label.share);
-        labels.letters =
-            chart.series.len() > 1 && (!chart.theme.shades() || labels.all().iter().any(is_moved));
+        let tones = || chart.series.iter().enumerate();
+        let is_like =
+            |(at, series): (usize, &Series)| chart.series[..at].iter().any(|s| s.tone == series.tone);
+        let is_unclear = !chart.theme.shades() || tones().any(is_like) && labels.all().iter().any(is_moved);
+        labels.letters = chart.series.len() > 1 && is_unclear;
         labels
+    }
+
+    /// Returns `true` if a curve has a label at the right end, or ends inside the plot. Of more curves than rows, the last ones have no label and
+    /// are not drawn.
+    pub fn names(&self, chart: &Chart<'_>, index: usize, x: Range, y: &Heights) -> bool {
+        self.all().iter().any(|label| !label.baseline && label.index == index)
+            || chart.series.get(index).is_some_and(|s| exit(s, x, y).or_else(|| early_end(s, x, y)).is_some())
     }
 
     fn all(&self) -> &[EndLabel] {
@@ -126,6 +137,24 @@ fn spread(labels: &mut [EndLabel], y: &Heights) {
         label.row = label.row.min(limit);
         limit = label.row - 1;
     }
+}
+
+/// Fraction of the width before which the end of a curve has its label next to it.
+const EARLY: f64 = 0.7;
+
+/// Minimum number of rows of a plot with names next to the ends of curves.
+const HIGH: i32 = 5;
+
+/// Returns the end of a curve, as fractions of width and height, if it is far from the right end of the plot.
+fn early_end(series: &Series, x: Range, y: &Heights) -> Option<(f64, f64)> {
+    let place = |point: &(f64, f64)| Some((x.share(point.0)?, y.share(point.1)?));
+    let end = series.points.iter().rev().find_map(place)?;
+    // In a low plot, the names at the right end are easier to find.
+    let is_early = y.rows() >= HIGH
+        && (0.0..EARLY).contains(&end.0)
+        && (0.0..=1.0).contains(&end.1)
+        && !series.name.is_empty();
+    is_early.then_some(end)
 }
 
 /// Returns the place, as fractions of width and height, at which a curve leaves the plot through its top or bottom for
@@ -182,14 +211,14 @@ impl Chart<'_> {
             }
         }
         for series in self.series {
-            if let Some(place) = exit(series, *x, y) {
+            if let Some(place) = exit(series, *x, y).or_else(|| early_end(series, *x, y)) {
                 self.draw_exit_label(pen, parts, series, place);
             }
         }
     }
 
-    /// Writes the name of a curve into empty cells next to the place at which the curve leaves the plot; omits the name if
-    /// it does not fit.
+    /// Writes the name of a curve into empty cells next to the place at which the curve leaves the plot or ends; omits the
+    /// name if it does not fit. Lines behind the curves may be covered.
     fn draw_exit_label(
         &self,
         pen: &mut Pen<'_>,
@@ -204,10 +233,11 @@ impl Chart<'_> {
         let from_edge = if edge > 0.5 { 1 } else { -1 };
         let rows = (0..(y.rows() / 2).max(1)).map(|row| y.row(edge) + from_edge * row);
         let places = rows.flat_map(|row| [(column + 2, row), (column - 1 - wide, row)]);
+        let behind = [" ", self.theme.glyphs.vertical_dotted, self.theme.glyphs.baseline];
         let mut is_free = |&(from, row): &(i32, i32)| {
             let inside = from > *left && from + wide <= pen.width();
-            inside
-                && (from - 1..=from + wide).all(|x| pen.cell(x, row).is_none_or(|cell| cell.symbol() == " "))
+            let mut cells = from - 1..=from + wide;
+            inside && cells.all(|x| pen.cell(x, row).is_none_or(|cell| behind.contains(&cell.symbol())))
         };
         let mut places = places;
         let Some((mut from, row)) = places.find(|place| is_free(place)) else { return };

@@ -1,6 +1,7 @@
 //! Sections on plans in compact form that have too many sends to list: one link stands for each orbit of links, and one
 //! tree stands for its images under the symmetries of the plan.
 
+use super::finish::in_groups;
 use super::occupancy::{binds, busiest, megabytes, of_link, rates, unit_of};
 use super::{ExplainedPlan, OVERVIEW};
 use crate::compose::{LinkUse, LinkUses, TimedTree, timed_trees};
@@ -199,8 +200,8 @@ pub(super) fn occupancy(subject: ExplainedPlan<'_>) -> Result<Section, Unavailab
         .context("one link for each orbit")
         .answer(answer)
         .legend(
-            "x N: number of links with equal load; low bars, - in ASCII: busy for part of that time; ▌ links across \
-             the binding cut; + - zoom",
+            "x N: number of links with equal load; columns that are busy in part are low or -; ▌ links across the \
+             binding cut; + - zoom",
         )
         .remark(FOLDED))
 }
@@ -320,6 +321,13 @@ fn tree_table(subject: ExplainedPlan<'_>) -> Result<Table, Unavailable> {
             Cell::new(f64::from(finish.saturating_sub(last)) * epoch_us),
         ]);
         row.item = Some(at as u32);
+        row.sentence = Phrase::new()
+            .answer(format!("> tree {at}"))
+            .muted(" of ")
+            .text(subject.node(tree.root))
+            .text(format!("  finish {} µs", in_groups(f64::from(last) * epoch_us)))
+            .muted(format!("  slack {} µs", in_groups(f64::from(finish.saturating_sub(last)) * epoch_us)))
+            .muted(format!("  {} MB; {} such trees", megabytes(tree.bytes), grouped(tree.images as u64)));
         if decides {
             row.mark = "*";
         }
@@ -445,7 +453,9 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Result<Section, Unavaila
         curves: vec![curve],
         ..Curves::default()
     };
+    let total = text::number(until(end_us), Unit::GIGABYTES.with_decimals(2));
     Ok(Section::empty("Deliveries")
+        .answer(Phrase::new().answer(format!("{total} GB")).muted(" delivered"))
         .context("data at all receivers together")
         .block("curve", "Curve", curves)
         .block("points", "Points", table)

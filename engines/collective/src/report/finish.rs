@@ -26,8 +26,8 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     facts.number("algbw_gbyte_per_s", "algorithm bandwidth", rate, claims.algbw_gbyte_per_s);
     if let Some(replay_us) = claims.replay_us {
         facts.number("replay_us", "replay", TIME, replay_us);
-        let later = if replay_us > claims.finish_us { ", with every latency" } else { "" };
-        facts.sentence(format!("without epochs: sends start as soon as data and link are ready{later}"));
+        let later = if replay_us > claims.finish_us { "; with every latency" } else { "" };
+        facts.sentence(format!("sends start when ready, not in epochs{later}"));
     }
     if time.pieces_per_chunk > 1 {
         facts.add("pieces_per_chunk", "pieces of a chunk", time.pieces_per_chunk);
@@ -95,9 +95,9 @@ fn times(subject: ExplainedPlan<'_>) -> Table {
 fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     let gap = 100.0 * floor.gap_to_floor;
     if floor.gap_to_floor <= AT_FLOOR {
-        return format!("met: no schedule ends earlier, with any chunking; proof: {because}");
+        return format!("met: no schedule ends earlier; {because}");
     }
-    format!("the finish is {gap:.2} % above, for any chunking; proof: {because}")
+    format!("finish {gap:.2} % above; {because}")
 }
 
 /// Returns a sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.

@@ -147,8 +147,8 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         1 => Phrase::new().answer("1").muted(" link across the binding cut"),
         _ => Phrase::new().answer(bound.to_string()).muted(" links across the binding cut"),
     };
-    let legend = "a letter and a colour for each chunk; low bars, - in ASCII: busy for part of that time; \
-         ▌ link across the binding cut; [ ] next transmission; + - zoom";
+    let legend = "a letter and a colour for each chunk; columns that are busy in part are low or -; ▌ link across the \
+         binding cut; [ ] next transmission; + - zoom";
     let mut section = Section::empty("Occupancy")
         .block("grid", "", matrix)
         .on_screens("links", "", lanes)

@@ -20,8 +20,8 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref().ok_or_else(|| {
         Unavailable::absent(
-            "feasibility problems are listed while a run solves them",
-            "solve with auto, teccl-milp or teccl-lp",
+            "no run yet: its steps appear here, with the gain of each",
+            "solve with auto; teccl-milp and teccl-lp also list the epoch counts that they test",
         )
     })?;
     let asked = questions(|name| run.points(name).iter().map(|point| point.value).collect());

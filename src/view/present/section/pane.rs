@@ -14,7 +14,7 @@ use lightbay_widgets::{PaneState as Shown, Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Initial time limit of work for a pane; work that can end early returns its result at that time.
 const FIRST: Duration = Duration::from_secs(30);
@@ -60,6 +60,8 @@ pub struct SectionPane<K> {
     /// The section shown last; it stays on the screen until the next section is ready.
     last: Option<Arc<PreparedSection>>,
     details: JobResults<(K, ItemId), PreparedSection>,
+    /// The plan that the pane waits for, and the start of the wait.
+    waits: Option<(u64, Instant)>,
     /// Details of the item chosen last.
     last_detail: Option<(K, Arc<Prepared>)>,
     view: SectionView,
@@ -73,7 +75,17 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         let details = JobResults::new(sort + DETAIL, KEPT);
         let view = SectionView::default();
         let waits_for = waits_for.into();
-        Self { waits_for, linked: None, sort, worked, last: None, details, last_detail: None, view }
+        Self {
+            waits_for,
+            linked: None,
+            sort,
+            worked,
+            last: None,
+            waits: None,
+            details,
+            last_detail: None,
+            view,
+        }
     }
 
     /// Sets the name of the rows whose items other panes share.
@@ -113,6 +125,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         W: Fn(Deadline) -> Result<Section, Unavailable> + Send + Sync + 'static,
     {
         let mut of_item = None;
+        let waited_before = self.waits.take();
         let mut context = context;
         if let Some(Wanted { key, plan, work, detail, is_live }) = wanted {
             let job = JobKey { pane: input.pane, plan, size: (0, 0), variant: self.sort };
@@ -122,17 +135,31 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
             match self.worked.look(&key, job, &mut out.jobs, prepare) {
                 Some(Ok(made)) => self.last = Some(made),
                 Some(Err(why)) => return fail(input, &why, area, buf),
-                None if is_live => self.last = self.worked.newest().or_else(|| self.last.take()),
-                // A part that an older plan lacks may exist in this plan.
-                None if self.last.as_deref().is_some_and(Result::is_err) => self.last = None,
-                None if self.last.is_some() => context.before.insert(0, waits(plan)),
-                None => {}
+                None => {
+                    let start =
+                        waited_before.filter(|(of, _)| *of == plan).map_or(input.app.now, |(_, at)| at);
+                    self.waits = Some((plan, start));
+                    out.waits = true;
+                    if is_live {
+                        self.last = self.worked.newest().or_else(|| self.last.take());
+                    } else if self.last.as_deref().is_some_and(Result::is_err) {
+                        // A part that an older plan lacks may exist in this plan.
+                        self.last = None;
+                    } else if self.last.is_some() {
+                        let words = format!("{}  ", waiting("", plan, input.app.now - start));
+                        context.before.insert(0, Piece::new(words, Tone::Changed));
+                    }
+                }
             }
             of_item = detail.map(|detail| (key, job, detail));
         }
         let nothing = Title::default();
         match self.last.as_deref() {
-            None => frame(input, &nothing, Shown::Waiting(&self.waits_for), area, buf),
+            None => {
+                let (plan, start) = self.waits.unwrap_or((0, input.app.now));
+                let words = waiting(&self.waits_for, plan, input.app.now - start);
+                frame(input, &nothing, Shown::Empty { what: &words, remedy: "" }, area, buf);
+            }
             Some(Ok(section)) => {
                 let chosen = self.view.selection(input, section, context.pointed.as_ref()).item;
                 match chosen.zip(of_item) {
@@ -197,13 +224,23 @@ pub fn remedy_now(app: &App, remedy: &str) -> String {
     }
 }
 
-/// Returns a note that a pane still shows an older plan or scenario than the header.
-fn waits(plan: u64) -> Piece {
-    let what = match plan {
-        0 => "the scenario".to_owned(),
+/// Returns what a pane waits for and, from one second on, for how long: `drawing Links of plan 3 ... 2 s`.
+fn waiting(what: &str, plan: u64, waited: Duration) -> String {
+    let of = match plan {
+        0 => String::new(),
         // Plans have numbers in the table, previews do not.
         _ if plan > u64::from(u32::MAX) => "the preview".to_owned(),
         _ => format!("plan {plan}"),
     };
-    Piece::new(format!("waiting for {what}  "), Tone::Changed)
+    let words = match (what, of.as_str()) {
+        ("", "") => "the scenario".to_owned(),
+        (what, "") => what.to_owned(),
+        ("", of) => of.to_owned(),
+        (what, of) => format!("{what} of {of}"),
+    };
+    let time = match waited.as_secs() {
+        0 => String::new(),
+        seconds => format!(" {seconds} s"),
+    };
+    format!("drawing {words} ...{time}")
 }

@@ -145,7 +145,7 @@ impl SectionPanes {
     ) {
         let app = input.app;
         let number = input.info.number;
-        let new = || SectionPane::new(format!("section {}", info.name), SORT + u64::from(number));
+        let new = || SectionPane::new(info.title, SORT + u64::from(number));
         let pane = self.panes.entry(number).or_insert_with(new);
         let Some(subject) = SectionSubject::of(app, info) else {
             pane.forget();

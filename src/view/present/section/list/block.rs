@@ -360,7 +360,8 @@ fn worded(figures: &[(String, String)]) -> Phrase {
     };
     let mut phrase = Phrase::new().answer(format!("> {label}{name}"));
     for (label, value) in rest.iter().filter(|(_, value)| value != "-" && !value.is_empty()) {
-        phrase = phrase.muted(format!("  {label} ")).text(value.clone());
+        let label = if label.is_empty() { String::new() } else { format!("  {label}") };
+        phrase = phrase.muted(format!("{label} ")).text(value.clone());
     }
     phrase
 }
