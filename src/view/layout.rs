@@ -35,8 +35,8 @@
 //! The numbers in the drawing identify places. The home of a pane is the number of the place where the pane is drawn by
 //! default; a kind may choose homes that differ from the numbers of its panes. A pane that gets the focus moves to the
 //! large place, and the pane whose home is the large place moves to the home of the focused pane, so that all other
-//! panes stay in place. In the wide form only a pane without a home moves. There are two blank columns between panes,
-//! and one blank row above a title.
+//! panes stay in place. A small grid, below about 110x38, has only the places 1 to 3. In the wide form only a pane without
+//! a home moves. There are two blank columns between panes, and one blank row above a title.
 
 use crate::app::pane::{PaneId, PaneInfo, SizeClass};
 use crate::app::state::App;
@@ -110,6 +110,9 @@ const GAP: u16 = 2;
 /// Number of columns of the side bar in the grid and in the wide form.
 const SIDE: [u16; 2] = [27, 40];
 const SIDE_RANGE: (u16, u16) = (20, 70);
+
+/// Minimum size of the panes' part of the grid for more than three panes.
+const ROOMY: (u16, u16) = (80, 33);
 
 /// Minimum number of rows of the panes below the large pane in the grid, if the large pane requests more rows than it
 /// gets by default.
@@ -198,7 +201,9 @@ impl Layout {
         let [table, solve] = split(rest, plans);
         self.shell(params, table, solve);
         let homes = Homes::of(app, 0);
-        let bottom = if homes.has(4) || homes.has(5) { if main.height >= 33 { 5 } else { 4 } } else { 0 };
+        // On a small screen, fewer panes are drawn: three large enough to read.
+        let is_small = main.width < ROOMY.0 || main.height < ROOMY.1;
+        let bottom = if (homes.has(4) || homes.has(5)) && !is_small { 5 } else { 0 };
         let middle = homes.has(1) || homes.has(3) || homes.has(6);
         let upper = main.height - if bottom > 0 { bottom + 1 } else { 0 };
         // The large pane gets its preferred height as long as the panes below keep a useful height.
@@ -207,14 +212,15 @@ impl Layout {
         let [top, rest] = split(main, large);
         let [middle, last] = split(rest, upper.saturating_sub(large + 1));
         self.put(homes.at(2), top, true);
-        let right = if homes.has(1) { share(middle.width, 36, 89) } else { middle.width };
+        let part = if is_small { (1, 2) } else { (36, 89) };
+        let right = if homes.has(1) { share(middle.width, part.0, part.1) } else { middle.width };
         let (left, stack) = if homes.has(3) || homes.has(6) {
             beside(middle, middle.width.saturating_sub(right + GAP))
         } else {
             (middle, Rect::ZERO)
         };
         self.put(homes.at(1), left, false);
-        self.stacked(homes.at(3), homes.at(6), stack);
+        self.stacked(homes.at(3), homes.at(6).filter(|_| !is_small || !homes.has(3)), stack);
         self.halves(homes.at(4), homes.at(5), last);
     }
 

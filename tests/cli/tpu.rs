@@ -61,10 +61,10 @@ fn a_plan_is_shown_beside_its_yardsticks_and_compared() {
     place.run(&["show", "random.json"]).done().prints(&[
         "Pod of 128 chips",
         "Z2",
-        "this pod, at least",
+        "pod (claimed)",
         "PT 4x4x8",
         "PDTT 4x4x8",
-        "any pod (cover bound)",
+        "cover bound",
         "before balancing",
         "Fullest of 384 classes of directed links",
     ]);

@@ -122,10 +122,15 @@ enum Kind {
     /// Ticks of a logarithmic axis: lowest decade, multiples per decade, limits, and number of decades from one tick to
     /// the next.
     Log { decade: i32, multiples: &'static [f64], low: f64, high: f64, every: i32 },
+    /// Ticks of a logarithmic axis at equal ratios: the first tick, and the ratio of a tick to the one before.
+    Ratio(f64, f64),
 }
 
 /// Maximum number of ticks of an axis.
 const MOST: usize = 64;
+
+/// Minimum start, maximum end and maximum ratio of the ends of a logarithmic axis with ticks at equal ratios.
+const EVEN: (f64, f64, f64) = (0.25, 20_000.0, 200.0);
 
 impl Ticks {
     /// Returns `count` ticks from `first` on, `step` apart.
@@ -153,6 +158,15 @@ impl Ticks {
 
     fn log(low: f64, high: f64, most: usize, zero: bool) -> Self {
         let most = most.clamp(1, MOST);
+        // On a short axis, ticks are evenly spaced: each is twice or four times the one before.
+        let first = if low.fract() == 0.0 { low } else { low.log2().ceil().exp2() };
+        let is_short = !zero && low >= EVEN.0 && high <= EVEN.1 && high <= low * EVEN.2;
+        for ratio in [2.0, 4.0] {
+            let count = ((high / first).log(ratio) + 1.0 + 1e-9).max(0.0) as usize;
+            if is_short && (3..=most).contains(&count) {
+                return Self { kind: Kind::Ratio(first, ratio), index: 0, count, decimals: 0, zero };
+            }
+        }
         let decade = low.log10().floor() as i32;
         let decades = high.log10().ceil() as i32 - decade;
         let sets: [&'static [f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 5.0], &[1.0]];
@@ -173,6 +187,8 @@ impl Ticks {
     pub fn label(&self, value: f64) -> Num {
         match self.kind {
             Kind::Linear(..) => number::fixed(value, self.decimals),
+            // 0.25, 0.5, 1, 2
+            Kind::Ratio(..) => number::fixed(value, (-value.log2()).clamp(0.0, 2.0) as usize),
             Kind::Log { .. } if value <= 0.0 => number::fixed(0.0, 0),
             Kind::Log { .. } => {
                 let decimals = (-value.log10().floor()).clamp(0.0, 12.0) as usize;
@@ -195,6 +211,7 @@ impl Iterator for Ticks {
             self.index += 1;
             match self.kind {
                 Kind::Linear(first, step) => return Some(first + step * index as f64),
+                Kind::Ratio(first, ratio) => return Some(first * ratio.powi(index as i32)),
                 Kind::Log { decade, multiples, low, high, every } => {
                     let decade = decade + (index / multiples.len()) as i32 * every;
                     let value = multiples[index % multiples.len()] * 10f64.powi(decade);
@@ -230,8 +247,9 @@ mod tests {
     #[test]
     fn log_ticks_thin_out_with_the_room() {
         let range = Range::new(20.0, 1000.0, Scale::Log);
-        assert_eq!(values(range, 6), ["20", "50", "100", "200", "500", "1000"]);
-        assert_eq!(values(range, 4), ["50", "100", "500", "1000"]);
+        assert_eq!(values(range, 6), ["20", "40", "80", "160", "320", "640"]);
+        assert_eq!(values(range, 4), ["20", "80", "320"]);
+        assert_eq!(values(Range::new(0.3, 9.0, Scale::Log), 5), ["0.5", "1", "2", "4", "8"]);
         assert_eq!(values(range, 2), ["100", "1000"]);
         assert_eq!(values(Range::new(0.02, 0.5, Scale::Log), 9), ["0.02", "0.05", "0.1", "0.2", "0.5"]);
     }

@@ -103,6 +103,36 @@ impl<'a> Columns<'a> {
         if bins > width { bin } else { bin * width / bins }
     }
 
+    const fn is_over(&self, amount: f64) -> bool {
+        amount > self.top * (1.0 + 1e-9) && self.top > 0.0
+    }
+
+    /// Writes the amount of a column beyond the scale into blank cells next to it; of adjacent columns, the largest amount.
+    fn draw_amounts(&self, pen: &mut Pen<'_>, start: impl Fn(i32) -> i32) {
+        let mut first = 0;
+        for run in self.spread.amounts.chunk_by(|a, b| self.is_over(*a) == self.is_over(*b)) {
+            let (from, until) = (start(first), start(first + run.len() as i32));
+            first += run.len() as i32;
+            let most = run.iter().copied().fold(0.0, f64::max);
+            if !self.is_over(most) {
+                continue;
+            }
+            let label = Num::of(format_args!("{most:.0}{}", self.unit));
+            let wide = label.len() as i32;
+            let is_blank = |at: &i32| {
+                let mut cells = at - 1..=at + wide;
+                let inside = *at >= 0 && at + wide <= pen.width();
+                inside
+                    && cells.all(|x| {
+                        (from..until).contains(&x) || pen.cell(x, 0).is_none_or(|cell| cell.symbol() == " ")
+                    })
+            };
+            if let Some(at) = [from - wide, until].into_iter().find(is_blank) {
+                pen.text(at, 0, &label, self.theme.style(Tone::Text));
+            }
+        }
+    }
+
     fn column(&self, pen: &mut Pen<'_>, x: i32, width: i32, rows: i32, amount: f64) {
         if !(amount > 0.0 && self.top > 0.0) {
             return;
@@ -110,7 +140,7 @@ impl<'a> Columns<'a> {
         let glyphs = pen.glyphs();
         let style = self.theme.style(self.tone);
         let ascii = self.theme.is_ascii();
-        let over = amount > self.top * (1.0 + 1e-9);
+        let over = self.is_over(amount);
         let steps = if ascii { 1 } else { 8 };
         let height = ((amount / self.top).min(1.0) * f64::from(rows * steps)).round() as i32;
         // Every non-empty bin is visible.
@@ -169,13 +199,7 @@ impl Widget for &Columns<'_> {
                 }
             }
         }
-        // A column beyond the scale shows its amount as a number.
-        for (at, amount) in (0..).zip(&self.spread.amounts) {
-            if *amount > self.top * (1.0 + 1e-9) && self.top > 0.0 {
-                let label = Num::of(format_args!("{amount:.0}{}", self.unit));
-                pen.right(start(at), 0, &label, self.theme.style(Tone::Text));
-            }
-        }
+        self.draw_amounts(&mut pen, start);
     }
 }
 

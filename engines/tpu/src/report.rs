@@ -122,8 +122,9 @@ impl<'a> TpuReport<'a> {
 
     /// The fault sweep of the plan, or the cases that a run has computed so far.
     fn faults(&self, beside: &Surroundings, deadline: Deadline) -> Result<Section, Unavailable> {
-        let of_run = || FaultSweep::of_run(beside.run.as_ref()?, self.result);
-        if let Some(sweep) = self.result.and_then(FaultSweep::of).or_else(of_run) {
+        let failed = &self.scenario.failed_ocs;
+        let of_run = || FaultSweep::of_run(beside.run.as_ref()?, self.result, failed);
+        if let Some(sweep) = self.result.and_then(|result| FaultSweep::of(result, failed)).or_else(of_run) {
             return Ok(sweep.section());
         }
         let asked = self.scenario.tolerated_ocs_faults > 0;
@@ -155,7 +156,7 @@ impl<'a> TpuReport<'a> {
         let routing = listed.ok_or_else(|| {
             Unavailable::absent("the plan does not list its routes", "solve with with_routes=true")
         })?;
-        Ok(Exposure::of(&pod, routing))
+        Ok(Exposure::of(&pod, routing, &self.scenario.failed_ocs))
     }
 
     /// Returns the plans and the run of the session; outside of a session, only the explained plan.

@@ -1,6 +1,7 @@
 //! The panes of kind `tpu`.
 
 mod crossings;
+mod faces;
 mod live;
 mod vc_load;
 

@@ -64,16 +64,19 @@ impl Chart<'_> {
         places.iter().map(|(_, place)| place.row as i32 + 1).max().unwrap_or(0)
     }
 
-    /// Draws vertical lines at the events, behind the curves.
+    /// Draws vertical lines at the events, behind the curves. An event whose name has no room has only a short line.
     pub(super) fn draw_events(&self, pen: &mut Pen<'_>, parts: &ChartParts) {
+        let named = self.name_places(parts, pen.width(), parts.above as usize);
         for (event, at) in self.event_places(parts) {
+            let is_whole = event.name.is_empty() || named.iter().any(|(_, place)| place.line == at);
+            let top = if is_whole { 0 } else { parts.y.rows() - 1 };
             let (line, tone) = if event.cursor {
                 (pen.glyphs().vertical, Tone::Answer)
             } else {
                 (pen.glyphs().vertical_dotted, Tone::Rule)
             };
             let style = self.theme.style(tone);
-            for row in 0..parts.y.rows() {
+            for row in top..parts.y.rows() {
                 pen.glyph(at, row, line, style);
             }
         }

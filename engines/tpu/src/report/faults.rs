@@ -15,9 +15,11 @@ use lightbay_core::report::{
 };
 use std::cmp::Reverse;
 
-/// Names of the views of this section: the loads and the saturations, each as a picture of the faces of a cube, and a
-/// list of all cases.
-pub(super) const FORMS: &[&str] = &["max_load", "saturation", "cases"];
+/// Names of the views of this section: the loads and the saturations, each as a picture of the faces of a cube.
+pub(super) const FORMS: &[&str] = &["max_load", "saturation"];
+
+/// Words about a switch that has failed in the scenario.
+const FAILED: &str = "  failed in this scenario; no route uses it";
 
 /// Maximum number of load levels in the table; if there are more different loads, neighbouring loads share a level.
 const LEVELS: usize = 8;
@@ -41,35 +43,39 @@ struct Case {
 pub(super) struct FaultSweep {
     /// The case of each switch; `None` if the case was not routed yet.
     cases: Vec<Option<Case>>,
-    /// Maximum channel load without failed switches.
+    /// Maximum channel load without a further failed switch.
     healthy: Option<u64>,
+    /// Switches that have failed in the scenario. They have no cases.
+    failed: Vec<u8>,
 }
 
 impl FaultSweep {
     /// The sweep of a result; `None` if the result has no sweep.
-    pub(super) fn of(result: &TpuResult) -> Option<Self> {
+    pub(super) fn of(result: &TpuResult, failed: &[u8]) -> Option<Self> {
         if result.faults.is_empty() {
             return None;
         }
         let mut cases = vec![None; SWITCHES];
-        for case in &result.faults {
+        for case in result.faults.iter().filter(|case| !failed.contains(&case.failed_ocs)) {
             if let Some(place) = cases.get_mut(usize::from(case.failed_ocs)) {
                 *place = Some(Case::of(case));
             }
         }
         let healthy = result.routing.as_ref().map(|routing| routing.claims.max_channel_load);
-        Some(Self { cases, healthy })
+        Some(Self { cases, healthy, failed: failed.to_vec() })
     }
 
     /// The cases that a run has computed so far; `None` if the run has computed no case.
-    pub(super) fn of_run(run: &RunBeside, result: Option<&TpuResult>) -> Option<Self> {
+    pub(super) fn of_run(run: &RunBeside, result: Option<&TpuResult>, failed: &[u8]) -> Option<Self> {
         let points = run.points(series::FAULT_LOAD);
         if points.is_empty() {
             return None;
         }
         let mut cases = vec![None; SWITCHES];
         for point in points {
-            if let Some(place) = cases.get_mut(point.count as usize) {
+            let switch = point.count as usize;
+            let is_failed = failed.iter().any(|failed| usize::from(*failed) == switch);
+            if let Some(place) = cases.get_mut(switch).filter(|_| !is_failed) {
                 // A missing load means that some pair has no route.
                 let load = (point.value > 0.0).then_some(point.value as u64);
                 *place = Some(Case { load, ..Case::default() });
@@ -77,7 +83,7 @@ impl FaultSweep {
         }
         let stated = || Some(result?.routing.as_ref()?.claims.max_channel_load);
         let healthy = run.last(series::ROUTE_MAX_LOAD).map(|load| load as u64).or_else(stated);
-        Some(Self { cases, healthy })
+        Some(Self { cases, healthy, failed: failed.to_vec() })
     }
 
     fn known(&self) -> impl DoubleEndedIterator<Item = (usize, &Case)> {
@@ -97,7 +103,7 @@ impl FaultSweep {
     pub(super) fn section(&self) -> Section {
         let known = self.known().count();
         let routed = self.known().filter(|(_, case)| case.load.is_some()).count();
-        let of = format!("{routed}/{SWITCHES}");
+        let of = format!("{routed}/{}", SWITCHES - self.failed.len());
         let answer = Phrase::new();
         let answer = if routed < known { answer.bad(format!("! {of}")) } else { answer.answer(of) };
         let answer = answer.muted(" routed");
@@ -122,18 +128,29 @@ impl FaultSweep {
             .on_screens("max_load", "", self.by_load())
             .on_screens("saturation", "", self.by_saturation())
             .on_screens("levels", "", self.levels())
-            .block("cases", "", self.table());
+            .on_screens("switches", "", self.table_on_screens())
+            .block("cases", "", self.table())
+            .only_written();
         if claimed.is_empty() { section } else { section.remark(STATED) }
     }
 
     /// Matrix of the switches by their positions on the faces of a cube; `cell` creates the cell of each switch.
     fn faces(&self, name: &'static str, unit: Unit, cell: impl Fn(&Case) -> Cell) -> Matrix {
         let case = |switch: usize| self.cases.get(switch).and_then(Option::as_ref);
-        let untried = || Cell::new("·").tone(Tone::Muted);
+        let is_failed = |switch: usize| self.failed.iter().any(|failed| usize::from(*failed) == switch);
+        let cell = |switch: usize| match case(switch) {
+            Some(case) => cell(case),
+            None if is_failed(switch) => failed_cell(),
+            None => Cell::new("·").tone(Tone::Muted),
+        };
+        let about = |switch: usize| match case(switch) {
+            None if is_failed(switch) => about(switch, named(switch).muted(FAILED)),
+            case => about(switch, sentence(switch, case)),
+        };
         Matrix {
             unit,
-            cells: places().map(|switch| case(switch).map_or_else(untried, &cell)).collect(),
-            about: places().map(|switch| about(switch, sentence(switch, case(switch)))).collect(),
+            cells: places().map(cell).collect(),
+            about: places().map(about).collect(),
             ..faces(name)
         }
     }
@@ -194,10 +211,56 @@ impl FaultSweep {
         table
     }
 
-    /// Table of all cases: first the cases with unreachable pairs, then the other cases by decreasing load.
-    fn table(&self) -> Table {
+    /// The cases: first the cases with unreachable pairs, then the other cases by decreasing load.
+    fn ordered(&self) -> Vec<(usize, &Case)> {
         let mut order: Vec<(usize, &Case)> = self.known().collect();
         order.sort_by_key(|(switch, case)| (case.load.is_some(), Reverse(case.load), *switch));
+        order
+    }
+
+    /// Table of all cases without the columns that are empty in every case.
+    fn table_on_screens(&self) -> Table {
+        let order = self.ordered();
+        let mut columns = vec![
+            Column::counts("failed_ocs", "switch"),
+            Column::words("place", "place"),
+            Column::counts("max_channel_load", "max load"),
+        ];
+        let has_hops = order.iter().any(|(_, case)| case.avg_hops.is_some());
+        let is_simulated = self.saturations().next().is_some();
+        let is_cut = order.iter().any(|(_, case)| case.unreachable > 0);
+        if has_hops {
+            columns.push(Column::numbers("avg_hops", "hops", Unit::RATIO));
+        }
+        if is_simulated {
+            columns.push(Column::numbers("saturation", "saturates", Unit::RATIO.with_decimals(2)));
+        }
+        if is_cut {
+            columns.push(Column::counts("unreachable", "no route"));
+        }
+        let mut table = Table::new(["switch", "switches"], columns);
+        let known = |value: Option<f64>| value.map_or_else(Cell::none, Cell::new);
+        for (switch, case) in order {
+            let load = case.load.map_or_else(Cell::none, Cell::new);
+            let mut cells = vec![Cell::new(switch), Cell::new(place(switch)), load];
+            if has_hops {
+                cells.push(known(case.avg_hops));
+            }
+            if is_simulated {
+                cells.push(known(case.saturation));
+            }
+            if is_cut {
+                let tone = if case.unreachable > 0 { Tone::Bad } else { Tone::Muted };
+                cells.push(Cell::new(case.unreachable).tone(tone));
+            }
+            let row = table.row(cells);
+            (row.item, row.sentence) = (Some(switch as u32), sentence(switch, Some(case)));
+        }
+        table
+    }
+
+    /// Table of all cases.
+    fn table(&self) -> Table {
         let columns = vec![
             Column::counts("failed_ocs", "switch"),
             Column::words("place", "place"),
@@ -213,7 +276,7 @@ impl FaultSweep {
             Column::words("checked", "checked").priority(1),
         ];
         let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW);
-        for (switch, case) in order {
+        for (switch, case) in self.ordered() {
             let known = |value: Option<f64>| value.map_or_else(Cell::none, Cell::new);
             let row = table.row(vec![
                 Cell::new(switch),
@@ -275,9 +338,19 @@ fn is_listed(routing: Option<&Routing>) -> bool {
     routing.is_some_and(|routing| !routing.routes.is_empty())
 }
 
+/// Returns the cell of a switch that has failed in the scenario.
+fn failed_cell() -> Cell {
+    Cell::new("-").tone(Tone::Muted)
+}
+
+/// Returns the start of a sentence about a switch.
+fn named(switch: usize) -> Phrase {
+    Phrase::new().answer(format!("> {}", words::switch(switch)))
+}
+
 fn sentence(switch: usize, case: Option<&Case>) -> Phrase {
-    let phrase = Phrase::new().answer(format!("> {} out", words::switch(switch)));
-    let Some(case) = case else { return phrase.muted("  not routed yet") };
+    let Some(case) = case else { return named(switch).muted("  not routed yet") };
+    let phrase = named(switch).answer(" out");
     let mut phrase = match case.load {
         Some(load) => phrase.muted("  max load ").answer(load.to_string()),
         None if case.unreachable > 0 => phrase.bad(format!("  ! {} pairs without a route", case.unreachable)),
@@ -377,7 +450,7 @@ mod tests {
         for (place, load) in cases.iter_mut().zip(loads) {
             *place = Some(Case { load: *load, ..Case::default() });
         }
-        FaultSweep { cases, healthy: Some(162) }
+        FaultSweep { cases, healthy: Some(162), failed: vec![47] }
     }
 
     #[test]
@@ -385,7 +458,7 @@ mod tests {
         let sweep = sweep(&[Some(164), Some(166), None, Some(165), Some(165), Some(166)]);
         assert_eq!(sweep.worst(), Some((1, 166)), "the first of equals");
         let section = sweep.section();
-        assert_eq!(section.answer.to_string(), "! 5/48 routed  worst 166");
+        assert_eq!(section.answer.to_string(), "! 5/47 routed  worst 166");
         assert_eq!(section.usual, Some(1));
         let rows = json::section(&section);
         assert_eq!(rows.as_array().map(Vec::len), Some(6), "screens alone show the faces");
@@ -406,11 +479,11 @@ mod tests {
             elapsed_s: 1.0,
             ..RunBeside::default()
         };
-        assert_eq!(FaultSweep::of_run(&run, None), None);
+        assert_eq!(FaultSweep::of_run(&run, None, &[]), None);
         let tried = vec![point(0.0, 164.0), point(9.0, 166.0), point(10.0, 0.0)];
         run.series.insert(series::FAULT_LOAD.to_owned(), tried);
         run.series.insert(series::ROUTE_MAX_LOAD.to_owned(), vec![point(0.0, 162.0)]);
-        let sweep = FaultSweep::of_run(&run, None).unwrap();
+        let sweep = FaultSweep::of_run(&run, None, &[]).unwrap();
         assert_eq!((sweep.known().count(), sweep.worst(), sweep.healthy), (3, Some((9, 166)), Some(162)));
         assert_eq!(sweep.cases[10].as_ref().unwrap().load, None);
         assert_eq!(sweep.cases[11], None);

@@ -1,6 +1,7 @@
 //! Concurrent flow of a pod, compared with tori of its size and with the bounds on all pods of the size.
 
 mod curves;
+mod reach;
 mod standing;
 
 use crate::analysis::{TorusFigures, Yardsticks};
@@ -54,16 +55,19 @@ impl Compared<'_> {
             .context(Phrase::new().muted(Self::context(run, &standing)))
             .answer(standing.answer())
             .sentence(self.sentence(run, &standing));
+        let networks = self.networks(&standing, working.is_some());
         let section =
             match run.map(|run| curves::Growth::of(run, &standing)).filter(|growth| !growth.is_empty()) {
-                Some(growth) => section.on_screens("log_time", "", growth.curves(true)).on_screens(
-                    "even_time",
-                    "",
-                    growth.curves(false),
-                ),
-                None => section,
+                Some(growth) => section
+                    .on_screens("log_time", "", growth.curves(true))
+                    .on_screens("even_time", "", growth.curves(false))
+                    .block("networks", "", networks),
+                None => {
+                    let failed = &self.scenario.failed_ocs;
+                    let reach = reach::curves(self.result, self.yardsticks, failed, self.scenario.nodes());
+                    section.block("networks", "", networks).on_screens("reach", "", reach)
+                }
             };
-        let section = section.block("networks", "", self.networks(&standing, working.is_some()));
         run.map_or_else(Vec::new, told).into_iter().fold(section, Section::remark)
     }
 
@@ -140,26 +144,26 @@ impl Compared<'_> {
         };
         if is_working {
             if let Some(mcf) = standing.certified {
-                let name = "this pod, certified".to_owned();
+                let name = "pod, certified".to_owned();
                 line(Line { tone: Tone::Good, name, ..bound("", None, mcf) });
             }
             if let Some(mcf) = standing.metric {
-                line(bound("this pod, upper bound", None, mcf));
+                line(bound("pod, at most", None, mcf));
             }
         } else if let Some(result) = self.result {
             let claims = &result.claims;
             let (diameter, avg_hops) = (Some(claims.diameter), Some(claims.avg_hops));
             line(Line {
                 // The checker recomputes the flow of small pods only.
-                name: "this pod, at least (claimed)".to_owned(),
+                name: "pod (claimed)".to_owned(),
                 diameter,
                 avg_hops,
                 mcf: claims.mcf_lower,
                 tone: Tone::Answer,
             });
-            let name = "this pod, at most".to_owned();
+            let name = "pod, at most".to_owned();
             line(Line { name, diameter, avg_hops, mcf: claims.mcf_upper, tone: Tone::Text });
-            let name = "this pod, at most (hop bound)".to_owned();
+            let name = "pod, hop bound".to_owned();
             let links = 3 * nodes - self.scenario.failed_ocs.len() * usize::from(self.scenario.cubes);
             let mcf = 2.0 * links as f64 / claims.hop_sum as f64;
             line(Line { name, diameter, avg_hops, mcf, tone: Tone::Muted });
@@ -170,7 +174,7 @@ impl Compared<'_> {
         if let Some(plan) = baseline {
             let figure = |name: &str| plan.metrics.get(name).copied();
             line(Line {
-                name: format!("B {} {}, at least", plan.number, plan.method),
+                name: format!("B {} {}", plan.number, plan.method),
                 diameter: figure("diameter").map(|links| links as u32),
                 avg_hops: figure("avg_hops"),
                 mcf: plan.value,
@@ -191,10 +195,10 @@ impl Compared<'_> {
             }
         }
         if standing.any < cover.mcf {
-            line(bound("any pod, at most", None, standing.any));
+            line(bound("any pod at most", None, standing.any));
         }
-        line(bound("any pod (cover bound)", Some(cover.avg_hops), cover.mcf));
-        line(bound("any network (Moore bound)", None, self.yardsticks.moore));
+        line(bound("cover bound", Some(cover.avg_hops), cover.mcf));
+        line(bound("Moore bound", None, self.yardsticks.moore));
         table
     }
 }

@@ -1,6 +1,7 @@
 //! Pane 4: the setting of every switch, cube by cube or face by face, and the number of circuits between cubes. The
 //! voltages of a symmetric pod can be edited.
 
+use super::faces::{self, APART, TALL};
 use super::live::Live;
 use super::mcf;
 use super::{ExplainedPod, Tori};
@@ -11,9 +12,7 @@ use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::tpu::analysis::explained::{PodFacts, between};
-use lightbay_engines::tpu::model::pod::{
-    ARC_CLASSES, SWITCHES, arc_parts, switch as pod_switch, switch_dimension,
-};
+use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
 use lightbay_engines::tpu::report::words;
 use lightbay_widgets::{
     Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles,
@@ -35,16 +34,17 @@ enum CrossingsForm {
     Pairs,
 }
 
-/// Maximum number of rows of a tile, and number of rows for headings and the text below the tiles.
-const TALL: u16 = 4;
+/// Number of rows for headings and the text below the tiles.
 const ABOUT: u16 = 16;
 
-/// Number of rows of the text below the tiles, and minimum number of rows for further pictures below the text.
+/// Number of rows of the text below the tiles, and minimum numbers of rows for a picture or the links of a switch below
+/// the text.
 const ABOUT_TEXT: u16 = 3;
-const MORE: u16 = 6;
+const MORE: u16 = 5;
+const LEAST: u16 = 3;
 
-/// Number of columns of the switches by face in a large pane.
-const FACES: u16 = 40;
+/// Number of columns of the links of a switch.
+const LINKS: u16 = 34;
 
 /// Key of the state for which the data of the pane was computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,6 +62,8 @@ pub struct CrossingsPane {
     tiles: Vec<Tile>,
     /// Switches by their positions on the faces of a cube, below the tiles of a large pane.
     faces: Vec<Tile>,
+    /// Number of routes over the most loaded link of each switch, by its position; empty without routes.
+    loads: Vec<Tile>,
     rows: Vec<Label>,
     heads: Vec<Label>,
     groups: Vec<Vec<Piece>>,
@@ -137,22 +139,29 @@ impl CrossingsPane {
             // Tiles grow into the rows that the text below does not need.
             let spare = inner.height.saturating_sub(ABOUT) / rows.max(1);
             let tall = if theme.shades() { spare.clamp(1, TALL) } else { 1 };
+            let by_face = form == CrossingsForm::Faces;
+            let (left, right) = if by_face { faces::two(inner) } else { (inner, Rect::ZERO) };
+            let tall = if by_face { tall.min(faces::tall_for(left)) } else { tall };
             let tiles = tiles.tall(tall);
-            let place = if tiles.fits(inner.width) { inner } else { Rect { height: 0, ..inner } };
+            let place = if tiles.fits(left.width) { left } else { Rect { height: 0, ..left } };
             self.state.selected = selected.map(|switch| match form {
-                CrossingsForm::Faces => (switch % 16 / 4, switch / 16 * 4 + switch % 4),
+                CrossingsForm::Faces => faces::place_of(switch),
                 _ => (self.state.row_offset, switch),
             });
             self.state.row_offset = if form == CrossingsForm::Cubes { input.state.offset } else { 0 };
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 * tall + 1).min(inner.height);
+            if !right.is_empty() {
+                faces::draw_faces(input, "max load", &self.loads, (tall, selected), right, buf);
+            }
             Self::draw_about(input, plan, (form, tori), from(inner, used), buf);
             let rest = from(inner, used + ABOUT_TEXT + 1);
-            if form == CrossingsForm::Cubes && rest.height >= MORE {
-                self.draw_more(input, facts, (tori, selected), rest, buf);
+            if rest.height >= LEAST && (by_face || rest.height >= MORE) {
+                let has_loads = !right.is_empty() || self.loads.is_empty();
+                self.draw_more(input, facts, (tori, selected), (by_face, has_loads), rest, buf);
             }
             let of = |row: u32, column: u32| match form {
-                CrossingsForm::Faces => column / 4 * 16 + column % 4 + row * 4,
+                CrossingsForm::Faces => faces::switch_at(row as usize, column as usize) as u32,
                 _ => column,
             };
             let hits = self.state.hits.iter();
@@ -178,8 +187,9 @@ impl CrossingsPane {
 
     /// Returns the chosen form, or the faces if the columns of all switches do not fit.
     fn form(input: &PaneInput<'_>, facts: &PodFacts, width: u16) -> CrossingsForm {
-        let digits = if facts.pod.cubes() > 10 { facts.pod.cubes().to_string().len() as u16 } else { 1 };
-        let needed = digits * SWITCHES as u16 + 2 + digits + 1;
+        let digits = facts.pod.cubes().saturating_sub(1).to_string().len() as u16;
+        // With a blank between the numbers, two gaps between the dimensions, and the names of the cubes.
+        let needed = (digits + 1) * SWITCHES as u16 + 2 + digits + 1;
         match input.mode() {
             "cube by cube" => CrossingsForm::Pairs,
             "by face" => CrossingsForm::Faces,
@@ -244,6 +254,7 @@ impl CrossingsPane {
         let group = facts.pod.symmetry().map(|symmetry| &symmetry.group);
         self.tiles.clear();
         self.faces.clear();
+        self.loads = faces::loads_of(facts);
         self.rows.clear();
         self.heads.clear();
         self.groups.clear();
@@ -251,7 +262,7 @@ impl CrossingsPane {
             vec![
                 Piece::answer(words::axis(dimension)),
                 Piece::muted(match form {
-                    CrossingsForm::Faces => " voltage".to_owned(),
+                    CrossingsForm::Faces => format!("  {}", words::face(dimension)),
                     _ => format!(" ports  {}", words::face(dimension)),
                 }),
             ]
@@ -280,8 +291,7 @@ impl CrossingsPane {
             CrossingsForm::Pairs => {}
         }
         self.faces.extend((0..SWITCHES).map(|at| {
-            let (v, column) = (at / 12, at % 12);
-            let switch = column / 4 * 16 + column % 4 + v * 4;
+            let switch = faces::switch_at(at / 12, at % 12);
             // In a pod without symmetry, a switch is shown by its connection of cube 0.
             let shown = voltage(switch).unwrap_or_else(|| facts.pod.to(switch, 0));
             let differs = against.is_some_and(|against| against.pod.state(switch) != facts.pod.state(switch));
@@ -293,7 +303,8 @@ impl CrossingsPane {
         self.items = (0..SWITCHES as u32)
             .map(|switch| match form {
                 CrossingsForm::Faces => {
-                    Item { id: switch, row: switch % 16 / 4, place: (switch / 16 * 4 + switch % 4) as f32 }
+                    let (row, column) = faces::place_of(switch as usize);
+                    Item { id: switch, row: row as u32, place: column as f32 }
                 }
                 _ => Item { id: switch, row: 0, place: switch as f32 },
             })
@@ -354,69 +365,44 @@ impl CrossingsPane {
         line(theme, &[Piece::muted(legend)], row(area, 2), buf);
     }
 
-    /// Draws, below the tiles of a large pane, the switches by face with the selected switch, and the circuits from cube
-    /// to cube.
+    /// Draws, below the tiles and their text: the switches by face with their voltages (unless these are the tiles) and
+    /// loads, then the links of the selected switch next to the circuits from cube to cube.
     fn draw_more(
         &mut self,
         input: &PaneInput<'_>,
         facts: &PodFacts,
         (tori, selected): (Option<&Tori>, Option<usize>),
+        (has_voltages, has_loads): (bool, bool),
         area: Rect,
         buf: &mut Buffer,
     ) {
         let theme = &input.app.look.theme;
-        let (left, right) = beside(area, FACES, 3);
-        let word = if facts.pod.symmetry().is_some() { "voltage" } else { "cube that cube 0 reaches" };
-        let heading = |dimension: usize| {
-            let mut heading = vec![Piece::answer(words::axis(dimension))];
-            heading.push(Piece::muted(if dimension == 0 { format!("  {word}") } else { String::new() }));
-            heading
-        };
-        let groups: Vec<Vec<Piece>> = (0..3).map(heading).collect();
-        let rows = [const { Label::Borrowed("") }; 4];
-        let tiles = Tiles::new(theme, &rows, 12, &self.faces).groups(&groups);
-        let mut state = TilesState {
-            selected: selected.map(|switch| (switch % 16 / 4, switch / 16 * 4 + switch % 4)),
-            ..TilesState::default()
-        };
-        let used = tiles.heading_rows() + rows.len() as u16;
-        (&tiles).render(Rect { height: used.min(left.height), ..left }, buf, &mut state);
+        let (left, right) = faces::two(area);
+        let pairs = facts.pod.cubes() as u16 + 3;
+        let spare = area.height.saturating_sub(2 + pairs) / 4;
+        let tall = if theme.shades() { spare.clamp(1, faces::tall_for(left)) } else { 1 };
+        let used = 2 + 4 * tall;
+        let word = if facts.pod.symmetry().is_some() { "voltage" } else { "to" };
+        let mut rest = area;
+        if !has_voltages {
+            faces::draw_faces(input, word, &self.faces, (tall, selected), left, buf);
+            rest = from(area, used);
+        }
+        if !has_loads && rest.height >= MORE {
+            let place = if has_voltages { left } else { right };
+            faces::draw_faces(input, "max load", &self.loads, (tall, selected), place, buf);
+            rest = from(area, used);
+        }
+        let (left, right) = beside(rest, LINKS.min(rest.width), APART);
         if let Some(switch) = selected {
-            let about = from(left, used + 1);
-            for (at, pieces) in Self::links_of(facts, switch).iter().enumerate() {
-                line(theme, pieces, row(about, at as u16), buf);
+            for (at, pieces) in faces::links_of(facts, switch).iter().enumerate() {
+                line(theme, pieces, row(left, at as u16), buf);
             }
         }
-        self.draw_pairs(input, facts, tori, right, buf);
-    }
-
-    /// Returns, line by line, the links of a switch within a cube, the most loaded first.
-    fn links_of(facts: &PodFacts, switch: usize) -> Vec<Vec<Piece>> {
-        let totals = facts.routes.as_ref().map_or(&[][..], |routes| &routes.totals);
-        let mut arcs: Vec<(usize, Option<u32>)> = (0..ARC_CLASSES)
-            .filter(|class| {
-                let (chip, port) = arc_parts(*class);
-                pod_switch(chip, port) == Some(switch)
-            })
-            .map(|class| (class, totals.get(class).copied()))
-            .collect();
-        arcs.sort_by_key(|(class, load)| (std::cmp::Reverse(*load), *class));
-        let mut lines = vec![vec![
-            Piece::answer(words::switch(switch)),
-            Piece::muted(if arcs.iter().any(|(_, load)| load.is_some()) {
-                "  routes over its links"
-            } else {
-                "  its links"
-            }),
-        ]];
-        lines.extend(arcs.into_iter().map(|(class, load)| {
-            let mut pieces = vec![Piece::text(format!("  {}", words::arc(class)))];
-            if let Some(load) = load {
-                pieces.push(Piece::answer(format!("  {}", number::count(u64::from(load)))));
-            }
-            pieces
-        }));
-        lines
+        let cubes = facts.pod.cubes() as u16;
+        if right.width >= cubes * 3 + 3 && right.height > 2 {
+            self.draw_pairs(input, facts, tori, right, buf);
+        }
     }
 
     /// Draws the circuits from cube to cube, next to the circuits of the torus.
@@ -438,6 +424,7 @@ impl CrossingsPane {
             sides.push((torus.name.clone(), between(&torus.pod)));
         }
         let width = (area.width - 3 * (sides.len() as u16 - 1)) / sides.len() as u16;
+        let width = width.min(cubes as u16 * 6 + 8);
         let mut rest = area;
         for (at, (name, count)) in sides.into_iter().enumerate() {
             let (place, right) = beside(rest, width, 3);

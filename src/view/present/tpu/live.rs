@@ -72,7 +72,7 @@ impl Live {
         let mut pieces = vec![
             Piece::muted("  hop bound "),
             Piece::answer(mcf(self.hop_bound)),
-            Piece::text(" "),
+            Piece::text("  "),
             figures::change(&change(before, self.hop_bound, Some(Sense::Max), TOLERANCE)),
         ];
         for ((electrical, optical), bound) in &self.two_length {

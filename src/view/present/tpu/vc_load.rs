@@ -20,7 +20,7 @@ use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
 /// Number of columns of the bars with their numbers, next to the distributions.
-const BARS: u16 = 36;
+const BARS: u16 = 32;
 
 /// Minimum width at which distributions are next to the bars.
 const BOTH: u16 = 66;
@@ -257,7 +257,7 @@ impl VcPane {
         let [before, after] = own.as_slice() else { return None };
         let sum = |at: usize| self.sides[at].hops.iter().sum::<u64>();
         let (old, new) = (sum(*before), sum(*after));
-        (old == new).then(|| format!("same {} hops before and after", number::count(new)))
+        (old == new).then(|| format!("{} hops before and after", number::count(new)))
     }
 
     /// Draws the distributions of several sets of routes, one column per set and one row of plots per virtual channel.
@@ -309,7 +309,7 @@ impl VcPane {
                     head.push(Piece::muted("  mean "));
                     head.push(Piece::text(number::fixed(figures.mean, 0)));
                 }
-                head.push(Piece::muted("  max "));
+                head.push(Piece::muted(if part.width >= 14 { "  max " } else { " max " }));
                 let most = figures.most.to_string();
                 head.push(if side.present { Piece::answer(most) } else { Piece::text(most) });
                 if figures.idle > 0 {
@@ -432,7 +432,7 @@ impl VcPane {
         buf: &mut Buffer,
     ) {
         let head = [
-            Column::left("load per channel", 17).grow(),
+            Column::left("load per channel", 24),
             Column::left("", 4),
             Column::right("channels", 8).priority(5),
             Column::right("idle", 6),

@@ -24,11 +24,13 @@ pub(in crate::report) struct Exposure {
     all: u64,
     /// Links of each switch.
     links: usize,
+    /// Switches that have failed in the scenario; no route uses them.
+    failed: Vec<u8>,
     is_class: bool,
 }
 
 impl Exposure {
-    pub(in crate::report) fn of(pod: &Topology, routing: &Routing) -> Self {
+    pub(in crate::report) fn of(pod: &Topology, routing: &Routing, failed: &[u8]) -> Self {
         let loads = Loads::of(pod, routing);
         let totals = loads.totals();
         let mut arcs = vec![Vec::new(); SWITCHES];
@@ -39,7 +41,8 @@ impl Exposure {
             }
         }
         let all = totals.iter().map(|load| u64::from(*load)).sum::<u64>() * loads.each;
-        Self { arcs, each: loads.each, all, links: pod.nodes() / pod::CHIPS, is_class: loads.each > 1 }
+        let links = pod.nodes() / pod::CHIPS;
+        Self { arcs, each: loads.each, all, links, failed: failed.to_vec(), is_class: loads.each > 1 }
     }
 
     /// Returns the number of hops over a switch.
@@ -52,20 +55,33 @@ impl Exposure {
         self.hops(switch) as f64 / self.all.max(1) as f64
     }
 
-    /// Returns the hops over a switch relative to those over the least used switch, rounded: 3 is 3 % more.
+    fn is_failed(&self, switch: usize) -> bool {
+        self.failed.iter().any(|failed| usize::from(*failed) == switch)
+    }
+
+    /// Iterates over the working switches.
+    fn working(&self) -> impl Iterator<Item = usize> {
+        (0..SWITCHES).filter(|switch| !self.is_failed(*switch))
+    }
+
+    /// Returns the hops over a switch relative to those over the least used working switch, rounded: 3 is 3 % more.
     fn above_least(&self, switch: usize) -> i64 {
-        let least = (0..SWITCHES).map(|switch| self.hops(switch)).min().unwrap_or(0) as f64;
+        let least = self.working().map(|switch| self.hops(switch)).min().unwrap_or(0) as f64;
         if least > 0.0 { ((self.hops(switch) as f64 / least - 1.0) * 100.0).round() as i64 } else { 0 }
+    }
+
+    fn cell(&self, switch: usize) -> Cell {
+        if self.is_failed(switch) { super::failed_cell() } else { Cell::new(self.above_least(switch)) }
     }
 
     /// The picture of the faces and the list of the switches, most used first.
     pub(in crate::report) fn section(&self) -> Section {
-        let mut order: Vec<usize> = (0..SWITCHES).collect();
+        let mut order: Vec<usize> = self.working().collect();
         order.sort_by_key(|switch| Reverse(self.hops(*switch)));
         let most = order.first().copied().unwrap_or(0);
         let faces = Matrix {
             unit: Unit::COUNT,
-            cells: places().map(|switch| Cell::new(self.above_least(switch))).collect(),
+            cells: places().map(|switch| self.cell(switch)).collect(),
             about: places().map(|switch| about(switch, self.sentence(switch))).collect(),
             ..super::faces("percent_above_least")
         };
@@ -104,14 +120,14 @@ impl Exposure {
     }
 
     fn sentence(&self, switch: usize) -> Phrase {
-        Phrase::new()
-            .answer(format!("> {}", words::switch(switch)))
-            .text(format!("  {} hops", number(self.hops(switch) as f64)))
-            .muted(format!(
-                "  {:.2} % of all; their routes over {} need other paths if it fails",
-                self.share(switch) * 100.0,
-                counted(self.links as u64, "link", "links")
-            ))
+        if self.is_failed(switch) {
+            return super::named(switch).muted(super::FAILED);
+        }
+        super::named(switch).text(format!("  {} hops", number(self.hops(switch) as f64))).muted(format!(
+            "  {:.2} % of all; their routes over {} need other paths if it fails",
+            self.share(switch) * 100.0,
+            counted(self.links as u64, "link", "links")
+        ))
     }
 
     /// The links of a switch, most loaded first.
@@ -143,7 +159,7 @@ mod tests {
         let routing =
             crate::analysis::estimate::routing(&pod, &scenario, lightbay_core::clock::Deadline::NEVER)
                 .unwrap();
-        let exposure = Exposure::of(&pod, &routing);
+        let exposure = Exposure::of(&pod, &routing, &[]);
         let over: u64 = (0..SWITCHES).map(|switch| exposure.hops(switch)).sum();
         let loads = Loads::of(&pod, &routing);
         let optical = |(arc, _): &(usize, &u32)| crate::analysis::loads::is_optical(*arc);
@@ -153,5 +169,10 @@ mod tests {
         let section = exposure.section();
         let most = section.usual.unwrap() as usize;
         assert!((0..SWITCHES).all(|switch| exposure.hops(switch) <= exposure.hops(most)));
+        // A failed switch carries no hops, but it is not the least used one.
+        let arcs = [vec![Vec::new()], exposure.arcs[1..].to_vec()].concat();
+        let exposure = Exposure { arcs, failed: vec![0], ..exposure };
+        assert_eq!(exposure.cell(0), super::super::failed_cell());
+        assert_eq!(exposure.working().map(|switch| exposure.above_least(switch)).min(), Some(0));
     }
 }

@@ -34,14 +34,11 @@ impl<'a> Growth<'a> {
         let proven: Vec<RunPoint> =
             best.iter().filter_map(|best| Some(RunPoint { value: best.upper?, ..best.lower })).collect();
         let is_certified = !proven.is_empty();
-        let first_s = proven.first().map_or(f64::INFINITY, |point| point.at_s);
         growth.add("upper", "upper bound", Tone::Answer, proven);
-        // The metrics of the search bound the pods that it tried before, so their curve ends where the bound of the
-        // certified pod begins.
-        let metrics = run.points(series::METRIC_UPPER).iter().filter(|point| point.at_s < first_s);
-        growth.add("searched_upper", "bound in search", Tone::Muted, metrics.copied().collect());
-        // After a certificate is available, the metrics of the search are not informative.
+        // The metrics of the search bound the pods that it tried; after a certificate they are not informative.
         if !is_certified {
+            let metrics = run.points(series::METRIC_UPPER).to_vec();
+            growth.add("searched_upper", "bound in search", Tone::Muted, metrics);
             let lengths = run.series.keys().filter_map(|name| Some((name, series::lengths_of(name)?)));
             for (name, (electrical, optical)) in lengths.take(TWO_LENGTH) {
                 let label = format!("lengths {electrical}:{optical}");
@@ -54,14 +51,8 @@ impl<'a> Growth<'a> {
 
     fn add(&mut self, name: &str, label: &str, tone: Tone, mut points: Vec<RunPoint>) {
         let Some(&last) = points.last() else { return };
-        // A curve keeps its last value until the current time, so that its label is next to its end; the metrics of the
-        // search end with the first certificate.
-        let first_upper =
-            self.series.iter().find(|series| series.0 == "upper").and_then(|series| series.3.first());
-        let end_s = match first_upper {
-            Some(first) if name == "searched_upper" => first.at_s,
-            _ => self.end_s(),
-        };
+        // A curve keeps its last value until the current time, so that its label is next to its end.
+        let end_s = self.end_s();
         if last.at_s < end_s {
             points.push(RunPoint { at_s: end_s, ..last });
         }
@@ -143,14 +134,13 @@ mod tests {
         let standing = PodStanding::of(Some(&run), None, None, &Yardsticks::of(4, None));
         let growth = Growth::of(&run, &standing);
         let names: Vec<&str> = growth.series.iter().map(|series| series.0.as_str()).collect();
-        assert_eq!(names, ["certified", "upper", "searched_upper"]);
+        assert_eq!(names, ["certified", "upper"]);
         let values =
             |number: usize| growth.series[number].3.iter().map(|point| point.value).collect::<Vec<f64>>();
         let even = growth.curves(false);
         let end = |curve: &Curve| curve.points.last().map(|last| last.at);
         assert_eq!([end(&even.curves[0]), end(&even.curves[1])], [Some(5.0); 2]);
-        assert_eq!(end(&even.curves[2]), even.curves[1].points.first().map(|point| point.at));
-        assert_eq!([values(1), values(2)], [vec![0.006_36, 0.006_329], vec![0.0061, 0.006_34, 0.006_34]]);
+        assert_eq!(values(1), [0.006_36, 0.006_329]);
         assert!(growth.curves(true).curves.iter().all(|curve| curve.points[0].at >= FIRST_S));
         let (low, high) = even.range.unwrap();
         assert!(low < standing.tori[1].1 && high > standing.any);

@@ -82,15 +82,19 @@ impl PodStanding {
         (lower > 0.0).then(|| (upper / lower - 1.0).max(0.0))
     }
 
-    /// Returns a phrase with the ratios of the throughput to each torus and to the bound on any pod.
+    /// Returns a phrase with the ratios of the throughput to each torus and to the bound on any pod; the first ratio is
+    /// the answer.
     pub(super) fn answer(&self) -> Phrase {
-        let mut phrase = Phrase::new();
+        let phrase = Phrase::new();
         let Some(certified) = self.certified else { return phrase };
-        for (name, torus) in &self.tori {
-            let family = name.split(' ').next().unwrap_or(name);
-            phrase = phrase.answer(format!("×{:.2}", certified / torus)).muted(format!(" {family}  "));
-        }
-        of_the_bound(phrase, certified / self.any)
+        let ratio = |(name, torus): &(String, f64)| {
+            (format!("×{:.2}", certified / torus), format!(" {}", name.split(' ').next().unwrap_or(name)))
+        };
+        let mut ratios = self.tori.iter().map(ratio);
+        let Some((best, name)) = ratios.next() else { return of_the_bound(phrase, certified / self.any) };
+        let phrase = phrase.answer(best).muted(name);
+        let phrase = ratios.fold(phrase, |phrase, (ratio, name)| phrase.muted(format!("  {ratio}{name}")));
+        phrase.muted(format!("  {:.1} % of the bound", certified / self.any * 100.0))
     }
 }
 
