@@ -235,6 +235,7 @@ pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
                 || Cell::none().tone(Tone::Muted),
                 |circuit| Cell::new(circuit.server_a + circuit.server_b - server),
             ));
+            ends.about.push(About { item: None, sentence: Phrase::new(), details: Vec::new() });
             let (leads, change, tone) = match circuit {
                 Some(circuit) => {
                     let there = if circuit.server_a == server {
@@ -259,10 +260,11 @@ pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
             ]);
         }
     }
-    let circuits = set(layer).count();
+    let (all, joined) = (ends.cells.len(), 2 * set(layer).count());
+    let answer = Phrase::new().answer(format!("{joined} of {all}")).muted(" NICs on circuits");
     Section::empty("NICs")
         .context(format!("layer {}", layer.layer))
-        .answer(Phrase::new().answer(circuits.to_string()).muted(format!(" circuits, {} ends", 2 * circuits)))
+        .answer(answer)
         .block("", "", table)
         .on_screens("ends", "", ends)
 }

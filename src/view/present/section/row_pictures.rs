@@ -300,25 +300,33 @@ impl PictureScale {
                         };
                         pictures.iter().any(|picture| amount(picture) > 0.0)
                     };
-                    let mut legend: Vec<Piece> =
+                    let mut of_parts: Vec<Piece> =
                         names.iter().enumerate().filter(occurs).flat_map(swatch).collect();
                     if let Some((_, name)) = limit.as_ref().filter(|_| !named) {
                         let name = name.split(',').next().unwrap_or(name);
-                        legend.push(Piece::answer(theme.glyphs.vertical_dotted));
-                        legend.push(Piece::muted(format!(" {name}")));
+                        of_parts.push(Piece::answer(theme.glyphs.vertical_dotted));
+                        of_parts.push(Piece::muted(format!(" {name}")));
                     }
-                    if !of_scale[0].is_empty() {
-                        legend.insert(0, Piece::muted(format!("{} {}  ", of_scale[0], theme.glyphs.fold)));
+                    if let Some(last) = of_parts.last_mut() {
+                        last.text = last.text.trim_end().to_owned().into();
                     }
+                    let close =
+                        |piece: &Piece| Piece { text: piece.text.replace("  ", " ").into(), ..*piece };
+                    let closer: Vec<Piece> = of_parts.iter().map(close).collect();
+                    let fold = if low > &0.0 { theme.glyphs.fold } else { "" };
+                    let begin = |text: &str| match [text, fold].join(" ").trim() {
+                        "" => Vec::new(),
+                        text => vec![Piece::muted(format!("{text} "))],
+                    };
+                    let [whole, short] = [begin(&of_scale[0]), begin("")];
+                    // Without room, first gaps give way, then the lower end, then the names; nothing is cut.
+                    let fits = |words: &Vec<Piece>| pieces_width(words, theme.glyphs) <= area.width;
+                    let all = [[whole.clone(), of_parts].concat(), [whole.clone(), closer.clone()].concat()];
+                    let legend = all.into_iter().chain([[short, closer].concat(), whole]).find(fits);
+                    let legend = legend.unwrap_or_default();
                     let end = [Piece::muted(of_scale[1].clone())];
-                    let wide = pieces_width(&legend, theme.glyphs);
-                    if wide > area.width {
-                        // Without room for gaps of two columns, one column separates the names.
-                        for piece in &mut legend {
-                            piece.text = piece.text.replace("  ", " ").into();
-                        }
-                    }
-                    let has_end = wide + pieces_width(&end, theme.glyphs) <= area.width;
+                    let wide = [&legend[..], &end[..]].map(|words| pieces_width(words, theme.glyphs));
+                    let has_end = wide[0] + 2 + wide[1] <= area.width;
                     ends(theme, &legend, if has_end { &end } else { &[] }, row(area, 0), buf);
                 }
             }
