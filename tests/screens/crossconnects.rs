@@ -275,7 +275,7 @@ fn methods_are_ranked_under_the_bound() {
             .collect();
         assert!(places.is_sorted(), "{places:?} in\n{screen}");
         has(&screen, &format!("bound {bound}"));
-        has(line(&screen, "3 Rewiring"), &format!("{} of 256 circuits", ranked[0].0));
+        has(line(&screen, "3 Rewiring"), &format!("{} of 256 removed", ranked[0].0));
         // One scale for all: a bar is as long as its value says, that of the plan which ignores what is installed too.
         let bar = |name: &str| {
             let sign = if style == Style::Ascii { '#' } else { '█' };

@@ -38,7 +38,7 @@ fn a_plan_that_is_best_of_some_is_not_called_optimal() {
 /// for a verified bound, no bound, a claimed bound, and a bound on some plans.
 #[test]
 fn header_strip_and_panes_have_the_words_of_every_standing() {
-    let claimed = "28 claimed optimal, gap 28.6 % verified (0.00 % claimed)";
+    let claimed = "28 removed, claimed optimal, gap 28.6 % verified (0.00 % claimed)";
     for (preset, method, brief, strip_and_pane) in [
         // The strip has the loss over an ideal network, as the header may.
         ("tiny4", "auto", "0.00 % verified", ["loss verified", ""]),

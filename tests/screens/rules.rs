@@ -151,7 +151,7 @@ fn rows_tabs_and_keys_can_be_clicked() {
     assert_eq!(click("Activity"), Action::Do(Command::Focus(PaneId::Kind(2))));
     assert_eq!(click("x stop"), Action::Do(Command::Stop));
     let plan = bench.app.plans.rows()[1].number as u32;
-    assert_eq!(click("delta-fast      1.0901"), Action::Select { pane: PaneId::Plans, item: Some(plan) });
+    assert_eq!(click("delta-fast     1.0901"), Action::Select { pane: PaneId::Plans, item: Some(plan) });
     assert!(matches!(click("bandwidth_gbps"), Action::Select { pane: PaneId::Params, item: Some(_) }));
     assert!(matches!(click("delta-joint"), Action::Select { pane: PaneId::Solve, item: Some(4) }));
 }

@@ -110,13 +110,13 @@ impl Widget for &Sentence<'_> {
 }
 
 /// Returns the clauses of a text that fit in a width, if the whole text does not. Clauses are separated by at least two
-/// blanks, by a semicolon, a colon or a comma, most important first. `None` if the text fits, or if its first clause does not.
+/// blanks, by a semicolon or by a comma, most important first. `None` if the text fits, or if its first clause does not.
 pub(crate) fn whole_clauses(pieces: &[Piece], width: u16, glyphs: &'static Glyphs) -> Option<Vec<Piece>> {
     if pieces_width(pieces, glyphs) <= width {
         return None;
     }
     let text: String = pieces.iter().map(|piece| piece.text.as_ref()).collect();
-    let ends = ["  ", "; ", ": ", ", "].into_iter().flat_map(|between| text.match_indices(between));
+    let ends = ["  ", "; ", ", "].into_iter().flat_map(|between| text.match_indices(between));
     let fits = |end: &usize| text.get(..*end).is_some_and(|clauses| text::width(clauses, glyphs) <= width);
     let mut left = ends.map(|(at, _)| at).filter(|end| *end > 0 && fits(end)).max()?;
     let mut clauses = Vec::new();

@@ -221,7 +221,7 @@ impl Ranked<'_> {
             return phrase.good(" is optimal").muted(": no plan removes fewer");
         }
         if self.best_known().is_some_and(|known| known.value >= removed - 0.5) {
-            return phrase.muted(format!(" claimed optimal, gap {gap}"));
+            return phrase.muted(format!(" removed, claimed optimal, gap {gap}"));
         }
         if let Some(only) = &self.shown.partial {
             return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));

@@ -371,9 +371,8 @@ fn legend_line(theme: &Theme, has_limits: bool, overlay: bool) -> Vec<Piece> {
     line.push(Piece::answer("*"));
     line.push(Piece::muted(" critical"));
     if has_limits {
-        line.push(Piece::muted(format!("   of: circuits in use, {} some, ", glyphs.free)));
-        line.push(Piece::text(glyphs.used));
-        line.push(Piece::muted(" all"));
+        line.push(Piece::text(format!("   {}", glyphs.used)));
+        line.push(Piece::muted(" all circuits in use"));
     }
     if overlay {
         line.push(Piece::muted("   lines: may be active if the plan shifts by up to two intervals"));

@@ -88,7 +88,8 @@ impl PortsPane {
         let spare = inner.height - matrix_rows;
         // The table needs a heading, a blank row and at least one row.
         let table_rows = if spare >= 4 { (self.table_rows.len() as u16 + 1).min(spare - 1) } else { 0 };
-        let upper = Rect { height: inner.height - if table_rows > 0 { table_rows + 1 } else { 0 }, ..inner };
+        // The table is right below the matrix.
+        let upper = if table_rows > 0 { Rect { height: matrix_rows, ..inner } } else { inner };
 
         let selected = self.selected(input, choice);
         self.state.selected = selected;
@@ -102,13 +103,14 @@ impl PortsPane {
         );
         let link = selected.and_then(|(row, column)| self.link_at(row, column));
         if table_rows > 0 {
-            let lower = Rect { y: inner.y + inner.height - table_rows, height: table_rows, ..inner };
+            let lower = Rect { y: inner.y + matrix_rows + 1, height: table_rows, ..inner };
             self.table.selected = link;
             Table::new(theme, &columns(lower.width), &self.table_rows).render(lower, buf, &mut self.table);
         }
         let sentence = Self::sentence(input, facts, link);
         let rows = (self.state.row_offset, usize::from(upper.height.saturating_sub(1)), self.rows.len());
-        let hidden = in_sight(rows, (0, 0, 0)).map(Piece::muted);
+        let links = (self.table.offset, usize::from(table_rows).saturating_sub(1), self.table_rows.len());
+        let hidden = in_sight(rows, (0, 0, 0)).or_else(|| in_sight(links, (0, 0, 0))).map(Piece::muted);
         ends(theme, &sentence, &Vec::from_iter(hidden), below(inner), buf);
         self.report(input, (drawn, out), upper, &sentence, facts, link);
         drawn.chosen = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
