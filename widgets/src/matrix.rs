@@ -378,7 +378,7 @@ impl StatefulWidget for &Matrix<'_> {
             let y = top + (row - state.row_offset) as i32;
             let chosen = row_at == Some(row);
             let tone = if chosen { Tone::Answer } else { Tone::Text };
-            pen.cut(0, y, places.names - 1, &self.rows[row], Cut::Middle, self.theme.style(tone));
+            pen.cut(0, y, places.names, &self.rows[row], Cut::Middle, self.theme.style(tone));
             for column in state.column_offset..last_column {
                 let x = places.names + (column - state.column_offset) as i32 * places.pitch;
                 let cell = self.cells.get(row * self.columns.len() + column).copied().unwrap_or_default();

@@ -149,7 +149,11 @@ impl<'a> Pane<'a> {
                 (_, Tone::Muted) => &value[..value.len() - 1],
                 (Tone::Muted, _) => &value[1..],
                 // The first number says most.
-                (Tone::Answer, _) => &value[..value.len() - 1],
+                (Tone::Answer, _) => {
+                    let words = |piece: &Piece| piece.tone == Tone::Muted;
+                    let kept = value[..value.len() - 1].iter().rposition(|piece| !words(piece));
+                    &value[..=kept.unwrap_or(0)]
+                }
                 _ => break,
             };
         }
