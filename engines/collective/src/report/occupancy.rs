@@ -147,7 +147,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         1 => Phrase::new().answer("1").muted(" link across the binding cut"),
         _ => Phrase::new().answer(bound.to_string()).muted(" links across the binding cut"),
     };
-    let legend = "a letter and a colour for each chunk; columns that are busy in part are low or -; ▌ link across the \
+    let legend = "colour and letter by chunk; columns that are busy in part are low or -; ▌ link across the \
          binding cut; [ ] next transmission; + - zoom";
     let mut section = Section::empty("Occupancy")
         .block("grid", "", matrix)
