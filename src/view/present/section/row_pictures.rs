@@ -313,7 +313,7 @@ impl PictureScale {
                     let close =
                         |piece: &Piece| Piece { text: piece.text.replace("  ", " ").into(), ..*piece };
                     let closer: Vec<Piece> = of_parts.iter().map(close).collect();
-                    let fold = if low > &0.0 { theme.glyphs.fold } else { "" };
+                    let fold = if *low > 0.0 { theme.glyphs.fold } else { "" };
                     let begin = |text: &str| match [text, fold].join(" ").trim() {
                         "" => Vec::new(),
                         text => vec![Piece::muted(format!("{text} "))],
