@@ -283,7 +283,7 @@ fn a_sweep_shows_every_fault_of_the_plan() {
     for style in STYLES {
         let mut bench = Bench::designed(style);
         let screen = bench.alone("pod", 5, 120, 40);
-        has(line(&screen, "5 Faults"), &format!("48/48 routed  worst {worst}"));
+        has(line(&screen, "5 Faults"), &format!("worst {worst}  48/48 routed"));
         let first = loads.iter().position(|load| *load == worst).unwrap();
         let [axis, number] = [["X", "Y", "Z"][first / 16].to_owned(), (first % 16).to_string()];
         has(&screen, &format!("> {axis} {number} ("));
@@ -291,7 +291,7 @@ fn a_sweep_shows_every_fault_of_the_plan() {
         has(line(&screen, &format!("  {worst} ")), &count.to_string());
     }
     let mut bench = Bench::synthesising(Style::Colour);
-    has(line(&bench.alone("pod", 5, 120, 40), "5 Faults"), "20/48 routed  worst 76");
+    has(line(&bench.alone("pod", 5, 120, 40), "5 Faults"), "worst 76  20/48 routed");
 }
 
 #[test]

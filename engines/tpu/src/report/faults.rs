@@ -104,17 +104,18 @@ impl FaultSweep {
         let known = self.known().count();
         let routed = self.known().filter(|(_, case)| case.load.is_some()).count();
         let of = format!("{routed}/{}", SWITCHES - self.failed.len());
-        let answer = Phrase::new();
-        let answer = if routed < known { answer.bad(format!("! {of}")) } else { answer.answer(of) };
-        let answer = answer.muted(" routed");
+        let is_cut = routed < known;
+        let answer =
+            if is_cut { Phrase::new().bad(format!("! {of}")).muted(" routed  ") } else { Phrase::new() };
         let answer = match self.worst() {
-            Some((_, worst)) => answer.muted("  worst ").answer(worst.to_string()),
+            Some((_, worst)) => answer.muted("worst ").answer(worst.to_string()),
             None => answer,
         };
         let answer = match self.saturations().reduce(f64::min) {
-            Some(lowest) => answer.muted("  lowest ").answer(format!("{lowest:.2}")),
+            Some(lowest) => answer.muted(format!("  lowest saturation {lowest:.2}")),
             None => answer,
         };
+        let answer = if is_cut { answer } else { answer.muted(format!("  {of} routed")) };
         // Without the routes of the cases, their loads cannot be recounted.
         let claimed = if self.known().all(|(_, case)| case.is_listed) { "" } else { " (claimed)" };
         let context = match self.healthy {
