@@ -38,13 +38,12 @@ pub struct Stuck {
 impl Stuck {
     /// Returns a description in words.
     pub fn words(&self) -> String {
-        let pods: Vec<String> = self.pods.iter().map(u32::to_string).collect();
-        let switches: Vec<String> = self.switches.iter().map(usize::to_string).collect();
-        format!(
-            "the ports of pods {} on switches {} do not suffice for the target circuits",
-            few(&pods),
-            few(&switches)
-        )
+        let named = |word: &str, numbers: Vec<String>| {
+            if numbers.is_empty() { String::new() } else { format!(" {word} {}", few(&numbers)) }
+        };
+        let pods = named("of pods", self.pods.iter().map(u32::to_string).collect());
+        let switches = named("on switches", self.switches.iter().map(usize::to_string).collect());
+        format!("the ports{pods}{switches} do not suffice for the target circuits")
     }
 }
 

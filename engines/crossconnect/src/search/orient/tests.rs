@@ -118,3 +118,12 @@ proptest! {
         prop_assert_eq!(task.misfit(&Assignment { ocs: vec![found.unwrap()] }), None);
     }
 }
+
+#[test]
+fn words_leave_out_lists_without_entries() {
+    let stuck = |switches: Vec<usize>, pods: Vec<u32>| Stuck { switches, pods }.words();
+    let end = "do not suffice for the target circuits";
+    assert_eq!(stuck(vec![0, 1], vec![2]), format!("the ports of pods 2 on switches 0, 1 {end}"));
+    assert_eq!(stuck(vec![0, 1], Vec::new()), format!("the ports on switches 0, 1 {end}"));
+    assert_eq!(stuck(Vec::new(), Vec::new()), format!("the ports {end}"));
+}
