@@ -76,14 +76,15 @@ pub(super) fn of<'a>(
 /// Returns the switch that a file name identifies: the switch whose name the file name contains (the longest such
 /// name), or the switch with the number after `ocs-`. `None` if the file name identifies no switch.
 fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
-    let named = |panel: &Panel| {
-        let name = file_stem(&panel.name);
-        let mut places = file.match_indices(&name);
+    let contains = |name: &str| {
+        let mut places = file.match_indices(name);
         places.any(|(at, _)| {
-            let whole = |sign: Option<char>| sign.is_none_or(|sign| !sign.is_ascii_alphanumeric());
+            let whole = |sign: Option<char>| sign.is_none_or(|sign| !sign.is_alphanumeric());
             whole(file[..at].chars().next_back()) && whole(file[at + name.len()..].chars().next())
         })
     };
+    // People type the name of the switch; exports write it with the characters that every file system allows.
+    let named = |panel: &Panel| contains(&panel.name) || contains(&file_stem(&panel.name));
     let named = (0u32..).zip(&scenario.panels).filter(|(_, panel)| named(panel));
     let longest = named.max_by_key(|(_, panel)| panel.name.len()).map(|(ocs, _)| ocs);
     longest
