@@ -67,7 +67,8 @@ impl From<&Entry> for Connect {
 /// Returns the files of a plan: the change, and its reversal.
 ///
 /// # Errors
-/// Circuits that do not change within an iteration, changes that are not made in one batch, or stray connections.
+/// Circuits that do not change within an iteration, a scenario without the circuits before the change, changes that are
+/// not made in one batch, or stray connections.
 pub fn texts(
     name: &str,
     scenario: &CrossconnectScenario,
@@ -81,6 +82,23 @@ pub fn texts(
         );
         return Err(problem.into());
     };
+    if scenario.installed.ocs.is_empty() {
+        let before = match switching.phase {
+            0 | 1 => "the last reconfiguration".to_owned(),
+            phase => format!("reconfiguration {}", phase - 1),
+        };
+        let problem = Problem::new(
+            "installed",
+            format!(
+                "is empty, so the circuits before reconfiguration {} are unknown and none would be deleted",
+                switching.phase
+            ),
+            format!(
+                "make the scenario with --set installed_from=PLAN, where PLAN is the plan of {before}, and solve it"
+            ),
+        );
+        return Err(problem.into());
+    }
     if changes.batches.len() > 1 {
         let batches = counted(changes.batches.len() as u64, "batch", "batches");
         let problem = Problem::new(
@@ -149,5 +167,27 @@ fn change<'a>(
         delay_s: switching.delay_s,
         period_s: switching.period_s,
         switches: switches.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Installed;
+    use crate::testing;
+
+    /// Without the circuits before the change, the file would delete nothing.
+    #[test]
+    fn a_change_from_unknown_circuits_is_refused() {
+        let (mut scenario, changes) = testing::example();
+        scenario.switching = Some(Switching { phase: 3, time_s: 0.1, period_s: 1.0, delay_s: 0.025 });
+        assert!(texts("plan", &scenario, &changes).is_ok());
+        scenario.installed = Installed::default();
+        let error = texts("plan", &scenario, &changes).unwrap_err().to_string();
+        assert!(error.contains("installed: is empty, so the circuits before reconfiguration 3"), "{error}");
+        assert!(
+            error.contains("installed_from=PLAN, where PLAN is the plan of reconfiguration 2"),
+            "{error}"
+        );
     }
 }
