@@ -74,6 +74,9 @@ record! {
         pub placed: Vec<Placed> = list(),
         /// Failed ports.
         pub failed_ports: Vec<Port> = list(),
+        /// Those of the failed ports that had failed before their whole switch failed, so that they stay failed if the
+        /// parameter `failed_ocs` no longer lists the switch.
+        pub failed_before: Vec<Port> = list(),
         /// Installed circuits that must stay at their switch and ports.
         pub pinned: Vec<Placed> = list(),
         /// Limits on the change: circuits that must stay in service while a batch is under way.
@@ -86,6 +89,7 @@ record! {
         /// Family of a random instance, from which other instances can be sampled.
         pub family: Option<Family> = any(),
         /// Iteration time of the job for which the target circuits were planned, s; it shows the benefit of the change.
+        /// lightbay removes it if the target circuits change.
         pub predicted_makespan_s: Option<f64> = within(0.0..=1e12),
         /// Time within an iteration at which the target circuits are set, if circuits change within it; every iteration
         /// repeats the changes.

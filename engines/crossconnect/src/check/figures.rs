@@ -278,6 +278,7 @@ pub(super) fn metrics(
     figures.extend(
         scenario
             .predicted_makespan_s
+            .filter(|_| exact.unmet_circuits.is_none())
             .map(|predicted| Figure::exactly("predicted_makespan_s", code::METRICS, predicted)),
     );
     if let Some(dark) = dark {

@@ -328,6 +328,9 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
         let there = from.failed_ports.iter().filter(|port| !here.contains(port)).copied();
         scenario.failed_ports.extend(there);
         scenario.failed_ports.sort_unstable();
+        scenario.failed_before.extend(&from.failed_before);
+        scenario.failed_before.sort_unstable();
+        scenario.failed_before.dedup();
         let failed = counted(from.failed_ports.len() as u64, "port", "ports");
         notes.push(format!("{failed} failed in the installed plan and count as failed here"));
     }

@@ -108,7 +108,8 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "predicted_makespan_s",
         "predicted makespan",
         Unit::SECONDS,
-        "Time of one training iteration, as predicted by the plan that chose the circuits.",
+        "Time of one training iteration, as predicted by the plan that chose the circuits; omitted if the \
+         plan does not set all target circuits.",
     ),
     MetricInfo::input("phases", "phases", Unit::COUNT, "Number of phases of the all-to-all.").in_header(3),
     MetricInfo::cost(

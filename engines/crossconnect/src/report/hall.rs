@@ -62,7 +62,8 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
             );
         }
     }
-    if let Some(predicted_s) = scenario.predicted_makespan_s {
+    let is_whole = totals.is_none_or(|totals| totals.unmet_circuits.is_none());
+    if let Some(predicted_s) = scenario.predicted_makespan_s.filter(|_| is_whole) {
         facts.number("predicted_makespan_s", "predicted makespan", Unit::SECONDS, predicted_s);
         facts.sentence("per iteration, by the plan that chose the circuits");
     }

@@ -181,7 +181,8 @@ impl Ranked<'_> {
     fn circumstances(&self, rivals: &[&PlanBeside]) -> Facts {
         let mut facts = Facts::new();
         let totals = self.changes.totals;
-        if let Some(predicted_s) = self.scenario.predicted_makespan_s {
+        let is_whole = totals.unmet_circuits.is_none();
+        if let Some(predicted_s) = self.scenario.predicted_makespan_s.filter(|_| is_whole) {
             facts.number("predicted_makespan_s", "iteration time afterwards", Unit::SECONDS, predicted_s);
             let disturbed = words::circuits(totals.removed_circuits);
             facts.sentence(format!(

@@ -49,7 +49,8 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     if least > 0.0 {
         figure(PAIR_LIMIT, f64::from(schedule.least_pair_share >= least - SHARE_TOLERANCE));
     }
-    if let Some(predicted) = scenario.predicted_makespan_s {
+    // The prediction holds only if every target circuit is set.
+    if let Some(predicted) = scenario.predicted_makespan_s.filter(|_| totals.unmet_circuits.is_none()) {
         figure("predicted_makespan_s", predicted);
     }
     Candidate {

@@ -66,7 +66,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
             set_failed_ports,
         ),
         Knob::own(
-            ParamInfo::text("failed_ocs", "Switches on which all ports have failed, by number or name: '2,5'; 'none' for no switch."),
+            ParamInfo::text("failed_ocs", "Switches on which all ports have failed, by number or name: '2,5'; 'none' for no switch. Ports that failed before their switch stay failed."),
             |hall: &CrossconnectScenario| Some(listed(hall.failed_ocs().into_iter(), |ocs| hall.ocs_text(ocs))),
             |hall, text| hall.set_failed_ocs(&text.to_string()),
         ),
@@ -158,7 +158,8 @@ impl CrossconnectScenario {
         for placed in &mut self.placed {
             placed.circuit.port_b_index += shift(placed.circuit.pod_b, placed.ocs_id);
         }
-        for port in self.failed_ports.iter_mut().filter(|port| port.side == Side::B) {
+        let failed = self.failed_ports.iter_mut().chain(&mut self.failed_before);
+        for port in failed.filter(|port| port.side == Side::B) {
             port.port_index += shift(port.pod, port.ocs_id);
             port.side = Side::A;
         }
@@ -192,6 +193,7 @@ impl CrossconnectScenario {
 
     fn set_circuits(&mut self, text: &str) -> Result<(), Problem> {
         let mut seen = BTreeSet::new();
+        let mut circuits = self.logical_circuits.clone();
         for entry in entries(text) {
             let parts = entry.rsplit_once(':').and_then(|(pair, count)| {
                 let (a, b) = self.pair_named(pair)?;
@@ -213,10 +215,20 @@ impl CrossconnectScenario {
                 let message = format!("has '{entry}', but the list names this pair of pods twice");
                 return Err(Problem::new("circuits", message, "name each pair of pods once"));
             }
-            self.logical_circuits[a][b] = count;
-            self.logical_circuits[b][a] = count;
+            circuits[a][b] = count;
+            circuits[b][a] = count;
         }
+        self.set_target(circuits);
         Ok(())
+    }
+
+    /// Sets the target circuits. If they change, the scenario loses the iteration time that was predicted for the
+    /// previous target and the plan that this target came from.
+    pub(crate) fn set_target(&mut self, circuits: Vec<Vec<u32>>) {
+        if circuits != self.logical_circuits {
+            (self.predicted_makespan_s, self.derived_from) = (None, None);
+        }
+        self.logical_circuits = circuits;
     }
 
     /// Returns the switches whose ports have all failed.
@@ -255,7 +267,15 @@ impl CrossconnectScenario {
             })?);
         }
         let before = self.failed_ocs();
+        // Ports that failed on their own account stay failed when their switch works again.
+        let fails = |port: &Port| dead.contains(&port.ocs_id) && !before.contains(&port.ocs_id);
+        self.failed_before.retain(|port| before.contains(&port.ocs_id));
+        self.failed_before.extend(self.failed_ports.iter().copied().filter(fails));
         self.failed_ports.retain(|port| !before.contains(&port.ocs_id) && !dead.contains(&port.ocs_id));
+        let repaired = |port: &Port| !dead.contains(&port.ocs_id);
+        self.failed_ports.extend(self.failed_before.iter().copied().filter(repaired));
+        self.failed_before.retain(|port| dead.contains(&port.ocs_id));
+        self.failed_before.sort_unstable();
         for &ocs_id in &dead {
             for pod in 0..self.pods {
                 for (_, side) in Side::ALL {
@@ -290,7 +310,7 @@ impl CrossconnectScenario {
         }
         family.set_field(name, value);
         let drawn = draw(family);
-        self.logical_circuits = drawn.logical_circuits;
+        self.set_target(drawn.logical_circuits);
         self.installed = drawn.installed;
         self.family = drawn.family;
         Ok(())
@@ -322,6 +342,7 @@ fn set_failed_ports(hall: &mut CrossconnectScenario, text: &ParamValue) -> Resul
         .map(|entry| hall.port_named(entry).ok_or_else(|| wrong("failed_ports", entry, port_remedy(hall))))
         .collect::<Result<BTreeSet<_>, _>>()?;
     ports.extend(hall.failed_ports.iter().filter(|port| dead.contains(&port.ocs_id)));
+    hall.failed_before.retain(|port| dead.contains(&port.ocs_id));
     hall.failed_ports = ports.into_iter().collect();
     Ok(())
 }

@@ -83,6 +83,7 @@ pub(crate) fn bare() -> CrossconnectScenario {
         strays: Vec::new(),
         placed: Vec::new(),
         failed_ports: Vec::new(),
+        failed_before: Vec::new(),
         pinned: Vec::new(),
         rollout: Rollout::default(),
         panels: Vec::new(),

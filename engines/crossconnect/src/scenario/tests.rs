@@ -177,3 +177,50 @@ fn another_instance_is_drawn_by_its_seed() {
     );
     assert_eq!(scenario, by_hand);
 }
+
+/// The predicted time and the plan belong to the target circuits that they were made for.
+#[test]
+fn other_target_circuits_lose_the_prediction_and_the_origin() {
+    let mut scenario = example();
+    scenario.predicted_makespan_s = Some(0.5);
+    let from =
+        DerivedFrom { kind: "training".into(), scenario_sha256: String::new(), plan_sha256: String::new() };
+    scenario.derived_from = Some(from);
+    let same = format!("0-2:{}", scenario.logical_circuits[0][2]);
+    scenario.set("circuits", None, &ParamValue::Text(same)).unwrap();
+    assert_eq!(scenario.predicted_makespan_s, Some(0.5));
+    scenario.set("circuits", None, &ParamValue::Text("0-2:0".into())).unwrap();
+    assert_eq!((scenario.predicted_makespan_s, scenario.derived_from), (None, None));
+}
+
+/// Pins hold for circuits without sides, whichever end is named first.
+#[test]
+fn pins_match_circuits_from_either_end() {
+    let mut scenario = example();
+    scenario.set("wiring", None, &ParamValue::Text("single_sided".into())).unwrap();
+    let (ocs_id, circuit) = scenario.installed_circuits().next().unwrap();
+    scenario.pinned = vec![Placed { ocs_id, circuit: circuit.turned() }];
+    scenario.validate().unwrap();
+}
+
+#[test]
+fn ports_that_failed_before_their_switch_stay_failed() {
+    let mut scenario = example();
+    let mut set = |name: &str, text: &str| {
+        scenario.set(name, None, &ParamValue::Text(text.into())).unwrap();
+        scenario.validate().unwrap();
+        scenario.clone()
+    };
+    let single = set("failed_ports", "0:2:b0").failed_ports;
+    assert_eq!(set("failed_ocs", "0").failed_ports.len(), 8);
+    assert_eq!(set("failed_ocs", "0,1").failed_ports.len(), 16);
+    let back = set("failed_ocs", "none");
+    assert_eq!((&back.failed_ports, back.failed_before.len()), (&single, 0));
+    set("failed_ocs", "0");
+    let value = serde_json::to_value(set("failed_ocs", "0")).unwrap();
+    assert_eq!(value["failed_before"].as_array().unwrap().len(), 1);
+    let mut again = read(&value).unwrap();
+    again.set("failed_ocs", None, &ParamValue::Text("none".into())).unwrap();
+    assert_eq!(again.failed_ports, single);
+    assert_eq!(set("failed_ports", "none").failed_before.len(), 1, "the switch is still failed");
+}

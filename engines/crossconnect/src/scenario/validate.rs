@@ -21,6 +21,7 @@ impl CrossconnectScenario {
         self.validate_strays(&mut problems);
         self.validate_placed(&mut problems);
         self.validate_failed(&mut problems);
+        self.validate_failed_before(&mut problems);
         self.validate_pinned(&mut problems);
         if problems.is_empty() {
             self.validate_degrees(&mut problems);
@@ -223,6 +224,14 @@ impl CrossconnectScenario {
         [(Side::A, circuit.pod_a, circuit.port_a_index), (far, circuit.pod_b, circuit.port_b_index)]
     }
 
+    /// Returns the ports at both ends of a circuit in ascending order: if ports have no sides, either end of a circuit may
+    /// be named first.
+    pub(crate) fn sorted_ends(&self, circuit: Circuit) -> [(Side, u32, u32); 2] {
+        let mut ends = self.ends(circuit);
+        ends.sort_unstable();
+        ends
+    }
+
     fn validate_circuit(&self, circuit: Circuit, ocs: usize, path: &str, problems: &mut Problems) {
         let [near, far] = self.ends(circuit);
         if circuit.pod_a == circuit.pod_b && (!self.is_placed() || near == far) {
@@ -283,8 +292,20 @@ impl CrossconnectScenario {
         }
     }
 
+    fn validate_failed_before(&self, problems: &mut Problems) {
+        let failed: std::collections::HashSet<_> = self.failed_ports.iter().collect();
+        for (index, port) in self.failed_before.iter().enumerate() {
+            if !failed.contains(port) {
+                let path = format!("failed_before[{index}]");
+                problems.add(path, "is not among 'failed_ports'", "add it there, or leave it out here");
+            }
+        }
+    }
+
     fn validate_pinned(&self, problems: &mut Problems) {
-        let installed: std::collections::HashSet<(u32, Circuit)> = self.installed_circuits().collect();
+        let key = |ocs: u32, circuit: Circuit| (ocs, self.sorted_ends(circuit));
+        let installed: std::collections::HashSet<_> =
+            self.installed_circuits().map(|(ocs, circuit)| key(ocs, circuit)).collect();
         let failed: std::collections::HashSet<(u32, Side, u32, u32)> = self
             .failed_ports
             .iter()
@@ -294,11 +315,12 @@ impl CrossconnectScenario {
         let mut seen = std::collections::HashSet::new();
         for (index, pin) in self.pinned.iter().enumerate() {
             let path = format!("pinned[{index}]");
-            if !installed.contains(&(pin.ocs_id, pin.circuit)) {
+            let pinned = key(pin.ocs_id, pin.circuit);
+            if !installed.contains(&pinned) {
                 problems.add(path, "is not installed", "only installed circuits can be pinned");
                 continue;
             }
-            if !seen.insert(*pin) {
+            if !seen.insert(pinned) {
                 problems.add(path, "repeats an earlier pin", "name it once");
                 continue;
             }
@@ -311,11 +333,7 @@ impl CrossconnectScenario {
                 continue;
             }
             if self.is_placed() {
-                if !self
-                    .placed
-                    .iter()
-                    .any(|placed| (placed.ocs_id, placed.circuit) == (pin.ocs_id, pin.circuit))
-                {
+                if !self.placed.iter().any(|placed| key(placed.ocs_id, placed.circuit) == pinned) {
                     problems.add(
                         path,
                         "is not among the circuits of 'placed'",

@@ -68,3 +68,15 @@ fn limits_that_no_order_keeps_are_named() {
     assert_eq!((rough.metrics["pair_share_kept"], rough.metrics["least_pair_share"]), (0.0, 0.0));
     assert!(limits_note(&rough.metrics).unwrap().contains("keeps 0 %"));
 }
+
+/// The prediction is for all target circuits.
+#[test]
+fn the_predicted_time_goes_with_missing_circuits() {
+    let (mut scenario, assignment) = example();
+    scenario.predicted_makespan_s = Some(0.5);
+    let metrics = |scenario: &CrossconnectScenario| candidate(scenario, &assignment).metrics;
+    assert_eq!(metrics(&scenario).get("predicted_makespan_s"), Some(&0.5));
+    scenario.set("failed_ocs", None, &ParamValue::Text("0".into())).unwrap();
+    let short = metrics(&scenario);
+    assert!(short["unmet_circuits"] > 0.0 && !short.contains_key("predicted_makespan_s"), "{short:?}");
+}
