@@ -326,3 +326,27 @@ fn a_connection_that_the_switch_names_otherwise_is_told() {
     let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
     assert!(text.contains("port-connection[name=port-2-port-13]"), "{text}");
 }
+
+/// Ports 5 and 1 belong to pods 2 and 0, which want no circuit: commands delete the connection by the name that the
+/// switch gives it.
+#[test]
+fn bidirectional_connections_are_deleted_by_the_name_of_the_reply() {
+    let place = hall();
+    let both = ["--set", "bidirectional=true"];
+    let table = "{\"OCS_CROSS_CONNECT\": {\"5A-1B\": {\"a_side\": \"5A\", \"b_side\": \"1B\"}}}";
+    import(&place, "sonic_ocs", table, &both).done().says(&["1 circuit is installed", "bidirectional=true"]);
+    let told = commands(&place, "sonic_ocs", &both);
+    assert!(told.contains(&"config ocs-cross-connect delete 5A-1B".to_owned()), "{told:?}");
+    let line = "SRCPORT=1.1.5,DSTPORT=1.1.1,GRPNAME=SYSTEM,CONNNAME=1.1.5-1.1.1,CONNTYPE=2WAY,OC=OK";
+    let reply = format!("M 1 COMPLD\n\"{line}\"\n;\n");
+    import(&place, "calient_tl1", &reply, &both)
+        .done()
+        .says(&["connections are in the group SYSTEM; export with group=SYSTEM"]);
+    let told = commands(&place, "calient_tl1", &[&both[..], &["--set", "group=SYSTEM"]].concat());
+    assert!(
+        told[0].starts_with("DLT-CRS::1.1.5,1.1.1:") && told[0].ends_with("SYSTEM,1.1.5-1.1.1;"),
+        "{told:?}"
+    );
+    let named = reply.replace("CONNNAME=1.1.5-1.1.1", "CONNNAME=ring");
+    import(&place, "calient_tl1", &named, &both).done().says(&["connection 1.1.5-1.1.1 has CONNNAME=ring"]);
+}

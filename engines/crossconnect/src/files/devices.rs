@@ -403,12 +403,31 @@ impl Device {
         foreign(self.ingress, lane.ingress) && foreign(self.egress, lane.egress)
     }
 
+    /// Returns `true` if a bidirectional connection between two sides is listed from side B; commands name it from side
+    /// A.
+    pub fn is_listed_from_b(&self, lane: Lane) -> bool {
+        let is_b = |position: u64| {
+            let panel = self.panel.as_ref().and_then(|panel| panel.get(position as usize));
+            panel.copied().flatten() == Some(Side::B)
+        };
+        let first = self.ingress.position(lane.ingress);
+        self.layout == Layout::BothWays && first.is_none_or(is_b)
+    }
+
+    /// Returns the number of the first egress port, if egress ports have numbers of their own.
+    pub fn first_egress(&self) -> Option<u64> {
+        let is_apart = self.layout != Layout::AnyBothWays || self.egress != self.ingress;
+        (self.egress.count > 0 && is_apart).then_some(self.egress.first)
+    }
+
     fn joined(&self, from: (Side, u32), to: (Side, u32)) -> Joint {
         let no_sides = matches!(self.layout, Layout::Any | Layout::AnyBothWays);
+        // Switches name a connection from one end, so the circuit keeps the order of its ends.
+        let keeps_order = self.layout == Layout::AnyBothWays;
         let way = |way| if self.is_bidirectional() { Way::Both } else { way };
         let circuit = if from == to || (from.0 == to.0 && !no_sides) {
             None
-        } else if from < to {
+        } else if keeps_order || from < to {
             Some((Ends { a: from.1, b: to.1 }, way(Way::Out)))
         } else {
             Some((Ends { a: to.1, b: from.1 }, way(Way::Back)))

@@ -19,7 +19,7 @@
 //! switches before the next batch begins, and TL1 has no comments that could mark the batches. The files of a batch are
 //! adjacent when sorted by name. These formats also write the list of all ports (`.ports.csv`).
 
-use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of, text_knob};
+use crate::files::devices::naming::{Naming, labels_agree, naming, port_knobs, ports_of, text_knob};
 use crate::files::devices::{Device, devices};
 use crate::plan::{Changes, CrossconnectResult};
 use crate::rollout::caveat;
@@ -122,7 +122,10 @@ pub fn formats() -> Vec<FormatInfo> {
             calient_tl1::NAME,
             calient_tl1::HELP,
             "tl1",
-            vec![ctag(), text_knob("group", "lightbay", "Name of the connection group on the switch.")],
+            vec![
+                ctag(),
+                text_knob("group", calient_tl1::GROUP, "Name of the connection group on the switch."),
+            ],
         ),
         format(glimmerglass_tl1::NAME, glimmerglass_tl1::HELP, "tl1", vec![ctag()]),
         format(polatis_restconf::NAME, polatis_restconf::HELP, "sh", Vec::new()),
@@ -215,6 +218,17 @@ fn whole(format: &str) -> Option<Whole> {
     }
 }
 
+/// Returns the remedy for connections that the commands of a format would not delete, because the switch gives them
+/// other names.
+pub(crate) fn whole_remedy(format: &str) -> &'static str {
+    match whole(format) {
+        Some(Whole::Replaces) => {
+            "rename them on the switch, or export with full=true, which replaces the whole list"
+        }
+        _ => "rename them on the switch first",
+    }
+}
+
 /// Returns `true` if the commands of a format name a connection by its ingress port alone.
 fn is_keyed_by_ingress(format: &str) -> bool {
     [polatis_tl1::NAME, glimmerglass_tl1::NAME, polatis_restconf::NAME, polatis_netconf::NAME]
@@ -261,6 +275,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     }
     let naming = naming(&ports, params)?;
     let mut devices = devices(subject.scenario, &naming.numbers)?;
+    labels_agree(subject.scenario, &devices, &naming)?;
     let failed = subject.scenario.failed_ocs();
     // Failed switches get no commands, because they cannot execute any.
     devices.retain(|device| !failed.contains(&device.ocs));
@@ -336,7 +351,7 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
         polatis_tl1::NAME => Box::new(move |job| polatis_tl1::text(job, ctag)),
         glimmerglass_tl1::NAME => Box::new(move |job| glimmerglass_tl1::text(job, ctag)),
         calient_tl1::NAME => {
-            let group = word("group", "lightbay")?;
+            let group = word("group", calient_tl1::GROUP)?;
             Box::new(move |job| calient_tl1::text(job, naming, ctag, &group))
         }
         polatis_restconf::NAME => Box::new(polatis_restconf::text),

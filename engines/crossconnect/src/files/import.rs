@@ -16,17 +16,19 @@
 //! the state of another switch. The switch of a file is the number in `ocs-NUMBER` in the file name, or the value of
 //! the parameter `ocs_ids`.
 
-use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of};
+use crate::files::devices::naming::{
+    Naming, USUAL_PORTS_PER_SLOT, labels_agree, naming, port_knobs, ports_of,
+};
 use crate::files::devices::template::Role;
 use crate::files::devices::{Device, Joint, Lane, devices};
 use crate::files::exports::{
     calient_tl1, csv as csv_table, glimmerglass_tl1, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1,
-    sonic_ocs,
+    sonic_ocs, whole_remedy,
 };
 use crate::scenario::{CrossconnectScenario, Installed, MAX_OCS, Stray};
 use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::{Problem, Problems, counted, suggestion};
+use lightbay_core::problem::{Problem, Problems, counted, few, suggestion};
 use lightbay_core::read::read_within;
 
 mod circuits;
@@ -198,6 +200,7 @@ pub fn installed(
     };
     let naming = naming(&ports, params)?;
     let devices = devices(scenario, &naming.numbers)?;
+    labels_agree(scenario, &devices, &naming)?;
     let mut problems = Problems::new();
     let (mut lines, mut assumed) = (Vec::new(), Vec::new());
     let mut connections = circuits::Connections::new(scenario);
@@ -216,11 +219,14 @@ pub fn installed(
         let notes = listing.notes.iter().map(|note| format!("{}: {note}", file.name));
         assumed.extend(notes.clone());
         lines.extend(notes);
-        let mut foreign = Vec::new();
+        let (mut foreign, mut from_b) = (Vec::new(), Vec::new());
         for found in listing.found {
             if lane(&naming, &found).is_ok_and(|lane| device.is_foreign(lane)) {
                 foreign.push(format!("{}-{}", found.ingress, found.egress));
                 continue;
+            }
+            if lane(&naming, &found).is_ok_and(|lane| device.is_listed_from_b(lane)) {
+                from_b.push(format!("{}-{}", found.ingress, found.egress));
             }
             let added = joint(device, &naming, &found).and_then(|joint| {
                 let name = format!("{}-{}", found.ingress, found.egress);
@@ -234,6 +240,18 @@ pub fn installed(
             if let Err(problem) = added {
                 problems.push(in_file(file.name, Problem { path: found.place, ..problem }));
             }
+        }
+        if !from_b.is_empty() {
+            let count = counted(from_b.len() as u64, "connection is", "connections are");
+            let remedy = whole_remedy(format);
+            let line = format!(
+                "{}: {count} listed from side B: {}; exported commands name a connection from side A and would not \
+                 delete these; {remedy}",
+                file.name,
+                few(&from_b)
+            );
+            lines.push(line.clone());
+            assumed.push(line);
         }
         if !foreign.is_empty() {
             let count = counted(foreign.len() as u64, "connection", "connections");
@@ -251,6 +269,30 @@ pub fn installed(
     lines.extend(of_strays);
     lines.extend(doubts);
     Ok(Imported { installed, strays, half, lines, assumed })
+}
+
+/// Returns the parameters with which an import reads the numbers of ports, as `bidirectional=false, ingress_base=1,
+/// egress_base=13`; `None` for a format without port numbers.
+fn numbering(format: &str, scenario: &CrossconnectScenario, params: &Params) -> Option<String> {
+    let ports = ports_of(format)?;
+    let naming = naming(&ports, params).ok()?;
+    let devices = devices(scenario, &naming.numbers).ok()?;
+    let mut starts: Vec<u64> = devices.iter().filter_map(Device::first_egress).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let value = |knob: &ParamInfo| match (params.get(&knob.name), &*knob.name) {
+        (Some(value), _) => Some(format!("{}={value}", knob.name)),
+        (None, "egress_base") if starts.len() > 1 => {
+            Some("egress_base=the number after the last ingress port of each switch".to_owned())
+        }
+        (None, "egress_base") => Some(format!("egress_base={}", starts.first()?)),
+        (None, "ports_per_slot") => {
+            naming.template.has_slots().then(|| format!("ports_per_slot={USUAL_PORTS_PER_SLOT}"))
+        }
+        (None, _) => None,
+    };
+    let values: Vec<String> = port_knobs(&ports).iter().filter_map(value).collect();
+    Some(values.join(", "))
 }
 
 /// Returns a problem whose location begins with the name of the file.

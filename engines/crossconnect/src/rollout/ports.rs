@@ -31,8 +31,8 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
         }
     }
     // Pinned circuits keep their ports, so switch and circuit identify a pin.
-    let pinned: FxHashSet<(u32, Circuit)> =
-        scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit)).collect();
+    let pinned: FxHashSet<(u32, [End; 2])> =
+        scenario.pinned.iter().map(|pin| (pin.ocs_id, scenario.sorted_ends(pin.circuit))).collect();
     let entries = |(ocs, failed): (usize, &FxHashSet<End>)| {
         let cells = target.ocs.get(ocs).map_or(&[][..], Vec::as_slice);
         Switch { scenario, ocs, failed, pinned: &pinned }.entries(cells)
@@ -51,12 +51,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let dead = |ocs: u32, circuit: Circuit| {
         scenario.ends(circuit).into_iter().any(|end| failed.contains(&(ocs, end)))
     };
-    // If ports have no sides, either end of a circuit may be named first.
-    let key = |ocs: u32, circuit: Circuit| {
-        let mut ends = scenario.ends(circuit);
-        ends.sort_unstable();
-        (ocs, ends)
-    };
+    let key = |ocs: u32, circuit: Circuit| (ocs, scenario.sorted_ends(circuit));
     // Target circuits at working ports.
     let wanted: FxHashSet<(u32, [End; 2])> = scenario
         .placed
@@ -108,7 +103,7 @@ struct Switch<'a> {
     scenario: &'a CrossconnectScenario,
     ocs: usize,
     failed: &'a FxHashSet<End>,
-    pinned: &'a FxHashSet<(u32, Circuit)>,
+    pinned: &'a FxHashSet<(u32, [End; 2])>,
 }
 
 impl Switch<'_> {
@@ -131,7 +126,8 @@ impl Switch<'_> {
         // result is reproducible.
         healthy.sort_unstable_by_key(|&circuit| {
             let (pair, indices) = self.ordered(circuit);
-            (pair, !self.pinned.contains(&(self.ocs as u32, circuit)), indices)
+            let is_pinned = self.pinned.contains(&(self.ocs as u32, self.scenario.sorted_ends(circuit)));
+            (pair, !is_pinned, indices)
         });
         let mut taken = self.failed.clone();
         let mut missing = Vec::new();

@@ -1,10 +1,11 @@
 //! Numbers and names of the ports of the switches, format by format.
 
-use super::Numbers;
-use super::template::Template;
+use super::template::{Role, Template};
+use super::{Device, Numbers};
 use crate::files::exports::{
     calient_tl1, glimmerglass_tl1, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
 };
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::problem::Problem;
 
@@ -45,7 +46,7 @@ pub(crate) fn ports_of(format: &str) -> Option<Ports> {
 }
 
 /// Default number of ports per slot.
-const USUAL_PORTS_PER_SLOT: i64 = 8;
+pub(crate) const USUAL_PORTS_PER_SLOT: i64 = 8;
 
 /// Largest allowed number of the first port.
 const MOST: i64 = 1_000_000;
@@ -135,4 +136,42 @@ pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> 
         return Err(Problem::new(zero, "is 0, but slots and ports count from 1", "give 1 or more"));
     }
     Ok(Naming { numbers, template })
+}
+
+/// Checks that the labels of a panel that have the form of port names are the names of their ports.
+///
+/// # Errors
+/// A label that names another port: commands and replies would then mean the wrong port.
+pub(crate) fn labels_agree(
+    scenario: &CrossconnectScenario,
+    devices: &[Device],
+    naming: &Naming,
+) -> Result<(), Problem> {
+    if naming.template.is_bare() {
+        return Ok(());
+    }
+    for device in devices {
+        for port in scenario.panel(device.ocs).into_iter().flat_map(|panel| &panel.ports) {
+            let (Some((side, ..)), Some(label)) = (port.end(), &port.label) else { continue };
+            let (role, number) = match device.numbers_of(side, port.number) {
+                (Some(number), _) => (Role::Ingress, number),
+                (None, Some(number)) => (Role::Egress, number),
+                (None, None) => continue,
+            };
+            if naming.template.number(role, label).is_some_and(|labelled| labelled != number) {
+                let switch = scenario.ocs_name(device.ocs);
+                return Err(Problem::new(
+                    "port_template",
+                    format!(
+                        "names port {} of {switch} {}, but its label is {label}",
+                        port.number,
+                        naming.template.name(role, number)
+                    ),
+                    "set port_template, ports_per_slot or ingress_base so that names and labels agree, or import a port \
+                     map with other labels",
+                ));
+            }
+        }
+    }
+    Ok(())
 }

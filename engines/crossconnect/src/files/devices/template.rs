@@ -114,6 +114,11 @@ impl Template {
         self.parts.contains(&Part::Side)
     }
 
+    /// Returns `true` if names are only numbers.
+    pub fn is_bare(&self) -> bool {
+        self.parts == [Part::Number]
+    }
+
     /// Returns `true` if names have slots; port numbers must then begin at 1.
     pub fn has_slots(&self) -> bool {
         self.parts.contains(&Part::Slot)

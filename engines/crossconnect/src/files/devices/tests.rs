@@ -44,6 +44,16 @@ fn connections_are_those_of_the_table() {
     assert_eq!(ids, [(0, 0), (1, 0), (2, 1), (3, 1)]);
 }
 
+/// A switch names a bidirectional connection from one end, so the order of the ends is kept.
+#[test]
+fn bidirectional_connections_without_sides_keep_the_order_of_their_ends() {
+    let both = Numbers { bidirectional: true, ..USUAL };
+    let device = &devices(&scenario(Wiring::SingleSided), &both).unwrap()[0];
+    let lane = Lane { ingress: 3, egress: 1 };
+    assert_eq!(device.joint(lane).unwrap().circuit, Some((Ends { a: 3, b: 1 }, Way::Both)));
+    assert_eq!(device.lanes(Ends { a: 3, b: 1 }).collect::<Vec<_>>(), [lane]);
+}
+
 #[test]
 fn numbers_that_contradict_the_wiring_are_refused() {
     let refused = |wiring, numbers: Numbers| devices(&scenario(wiring), &numbers).unwrap_err().to_string();

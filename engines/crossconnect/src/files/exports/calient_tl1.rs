@@ -14,6 +14,9 @@ pub const NAME: &str = "calient_tl1";
 pub const HELP: &str =
     "TL1 commands for Calient S-series switches, a file per switch; fill in user and password.";
 
+/// Default group of connections.
+pub(crate) const GROUP: &str = "lightbay";
+
 pub(super) fn text(job: &BoxJob, naming: &Naming, ctag: u64, group: &str) -> Script {
     let mut tags = Tags::from(ctag);
     let (way, sign) = if job.bidirectional { ("2WAY", '-') } else { ("1WAY", '>') };

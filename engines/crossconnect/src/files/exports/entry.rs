@@ -2,14 +2,15 @@
 
 use super::{File, Subject, changed, formats, picture, port_map, run_sheet, runtime, write};
 use crate::Crossconnect;
-use crate::files::devices::devices;
 use crate::files::devices::naming::{naming, ports_of};
+use crate::files::devices::{Device, devices};
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::checked::{AnyChecked as _, Checked};
 use lightbay_core::format::{
     Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, enumerated, file_stem, needs_plan,
 };
 use lightbay_core::param::Params;
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, few};
 use lightbay_core::scenario::Scenario;
 
 /// Maximum number of switches that a remark names.
@@ -97,11 +98,36 @@ pub(crate) fn export(
     Ok(named(plan, format, params)?.into_iter().map(artifact).collect())
 }
 
-/// Returns the remark that egress numbers depend on the number of listed ports, if they do by default.
+/// Returns the remarks that egress numbers depend on the number of listed ports, if they do by default, and that ports
+/// have labels with other numbers than commands name.
 pub(crate) fn remarks(subject: SubjectOf<'_, Crossconnect>, format: &str) -> Vec<String> {
     let scenario = &subject.scenario().body;
-    let numbers = ports_of(format).and_then(|ports| naming(&ports, &Params::default()).ok());
-    let devices = numbers.and_then(|naming| devices(scenario, &naming.numbers).ok()).unwrap_or_default();
+    let Some(naming) = ports_of(format).and_then(|ports| naming(&ports, &Params::default()).ok()) else {
+        return Vec::new();
+    };
+    let devices = devices(scenario, &naming.numbers).unwrap_or_default();
+    let mut remarks = egress_after_panels(scenario, &devices);
+    let mut labelled: Vec<String> = Vec::new();
+    for (panel, port) in
+        scenario.panels.iter().flat_map(|panel| panel.ports.iter().map(move |port| (panel, port)))
+    {
+        let label = port.label.as_ref().filter(|_| naming.template.is_bare() && port.pod.is_some());
+        if let Some(number) =
+            label.and_then(|label| label.parse::<u32>().ok()).filter(|label| *label != port.number)
+        {
+            labelled.push(format!("{} of {} has the label {number}", port.number, panel.name));
+        }
+    }
+    if !labelled.is_empty() {
+        remarks.push(format!(
+            "unless ingress_base is set, commands name the ports by their panel numbers, not by their labels: port {}",
+            few(&labelled)
+        ));
+    }
+    remarks
+}
+
+fn egress_after_panels(scenario: &CrossconnectScenario, devices: &[Device]) -> Vec<String> {
     let starts = devices.iter().filter_map(|device| Some((device, device.egress_after_panel()?)));
     let mut starts: Vec<String> =
         starts.map(|(device, first)| format!("{first} on {}", scenario.ocs_name(device.ocs))).collect();

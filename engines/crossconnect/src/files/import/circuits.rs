@@ -29,6 +29,9 @@ struct Listed {
 /// Connections read so far.
 pub(super) struct Connections<'a> {
     scenario: &'a CrossconnectScenario,
+    /// `true` if a connection carries both directions; without sides, the circuit then keeps the order of its ends,
+    /// because commands name the connection in this order.
+    keeps_order: bool,
     /// Connections of every switch, in the order of the files.
     switches: Vec<Vec<Listed>>,
     /// For every switch, a map from two ports to the position in `switches` of the connection that joins them.
@@ -55,7 +58,8 @@ type Candidates = BTreeMap<Ends, Vec<(Way, usize)>>;
 impl<'a> Connections<'a> {
     pub(super) fn new(scenario: &'a CrossconnectScenario) -> Self {
         let switches = scenario.ocs_count as usize;
-        Self { scenario, switches: vec![Vec::new(); switches], seen: vec![HashMap::new(); switches] }
+        let (listed, seen) = (vec![Vec::new(); switches], vec![HashMap::new(); switches]);
+        Self { scenario, keeps_order: false, switches: listed, seen }
     }
 
     const fn far_side(&self) -> Side {
@@ -82,6 +86,7 @@ impl<'a> Connections<'a> {
         }
         let (switch, seen) = (&mut self.switches[ocs as usize], &mut self.seen[ocs as usize]);
         let mut ends = [joint.from, joint.to];
+        self.keeps_order |= both_ways;
         if both_ways {
             ends.sort_unstable();
         }
@@ -191,12 +196,7 @@ impl<'a> Connections<'a> {
             let row = self.scenario.logical_circuits.get(circuit.pod_a as usize);
             return row.and_then(|row| row.get(circuit.pod_b as usize)).is_some_and(|&count| count > 0);
         }
-        let key = |circuit: Circuit| {
-            let mut ends = self.scenario.ends(circuit);
-            // Without sides either end of a circuit may be named first.
-            ends.sort_unstable();
-            ends
-        };
+        let key = |circuit: Circuit| self.scenario.sorted_ends(circuit);
         let mut placed = self.scenario.placed.iter().filter(|placed| placed.ocs_id == ocs);
         placed.any(|placed| key(placed.circuit) == key(circuit))
     }
@@ -206,8 +206,8 @@ impl<'a> Connections<'a> {
         let (pod_b, port_b_index) = self.scenario.port_at(self.far_side(), ocs, ends.b)?;
         let circuit = Circuit { pod_a, port_a_index, pod_b, port_b_index };
         // Without sides the lower pod is named first, regardless of its port numbers.
-        let turn =
-            self.scenario.wiring == Wiring::SingleSided && (pod_b, port_b_index) < (pod_a, port_a_index);
+        let may_turn = self.scenario.wiring == Wiring::SingleSided && !self.keeps_order;
+        let turn = may_turn && (pod_b, port_b_index) < (pod_a, port_a_index);
         Some(if turn { circuit.turned() } else { circuit })
     }
 

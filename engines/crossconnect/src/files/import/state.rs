@@ -1,7 +1,7 @@
 //! Imports the state of switches as the installed circuits of a scenario. The scenario, or a plan for it, is one of the
 //! files.
 
-use super::{Imported, Input, hall, installed, may_assume};
+use super::{Imported, Input, hall, installed, may_assume, numbering};
 use crate::Crossconnect;
 use crate::plan::Changes;
 use crate::rollout::steps::{self, ChangeProgress};
@@ -36,13 +36,16 @@ pub(crate) fn import(
     if [hall::PORT_MAP, hall::HALL].contains(&format) {
         return hall::import(format, inputs, params, strict);
     }
-    if strict && !may_assume(format) {
-        let message = format!(
-            "has no effect, because files of format {format} contain everything that the import needs"
-        );
-        return Err(Problem::new("--strict", message, "leave it out").into());
-    }
     let (mut scenario, change, files) = sorted(format, inputs)?;
+    let numbers = numbering(format, &scenario.body, params);
+    if strict && !may_assume(format) {
+        let uses =
+            numbers.map_or_else(String::new, |numbers| format!("; for the ports, the import uses {numbers}"));
+        let message =
+            format!("has no effect, because files of format {format} state every connection in full{uses}");
+        let remedy = "leave it out, and set these parameters if the switches differ";
+        return Err(Problem::new("--strict", message, remedy).into());
+    }
     let read = installed(format, &files, &scenario.body, params)?;
     if strict {
         let mut problems = Problems::new();
@@ -60,6 +63,7 @@ pub(crate) fn import(
     scenario.body.validate()?;
     let installed = scenario.body.installed_circuits().count();
     let mut lines = read.lines;
+    lines.extend(numbers.map(|numbers| format!("ports are read with {numbers}")));
     lines.push(format!(
         "{} installed instead of {before}",
         counted(installed as u64, "circuit is", "circuits are")

@@ -2,8 +2,10 @@
 //! with `>` is continued by another one with the same tag.
 
 use super::{Connection, Listing};
+use crate::files::exports::calient_tl1::GROUP;
 use crate::files::exports::glimmerglass_tl1::{INPUTS, OUTPUTS};
 use lightbay_core::problem::{Problem, Problems, printable};
+use std::collections::BTreeMap;
 
 /// Position of the reader within a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +204,9 @@ pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
 pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();
-    for (number, line) in quoted(text, "RTRV-CRS")? {
+    let lines = quoted(text, "RTRV-CRS")?;
+    let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
+    for &(number, line) in &lines {
         let place = format!("line {number}");
         let value = |key: &str| {
             let mut pairs = line.split([',', ':']).filter_map(|pair| pair.split_once('='));
@@ -221,6 +225,23 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
             problems.add(place, format!("is '{line}'"), "lines have SRCPORT=…,DSTPORT=…");
             continue;
         };
+        if let Some(group) = value("GRPNAME").filter(|group| !group.is_empty() && *group != GROUP) {
+            groups.entry(group).or_insert(number);
+        }
+        let usual = ['-', '>'].map(|sign| format!("{ingress}{sign}{egress}"));
+        let usual = match both_ways {
+            Some(true) => &usual[..1],
+            Some(false) => &usual[1..],
+            None => &usual[..],
+        };
+        let other = |name: &&str| !name.is_empty() && usual.iter().all(|usual| usual != name);
+        if let Some(name) = value("CONNNAME").filter(other) {
+            listing.notes.push(format!(
+                "{place}: connection {ingress}-{egress} has CONNNAME={}; exported commands delete connections by the names of \
+                 their ports and would not delete this connection; rename the connection first",
+                printable(name)
+            ));
+        }
         let capability = value("OC").filter(|oc| !oc.is_empty() && !oc.eq_ignore_ascii_case("OK"));
         let state = value("OS").filter(|os| os.to_ascii_uppercase().starts_with("OOS"));
         let states = [("OC", capability), ("OS", state)];
@@ -238,6 +259,13 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
             egress: egress.to_owned(),
             both_ways,
         });
+    }
+    for (group, number) in groups {
+        let group = printable(group);
+        listing.notes.push(format!(
+            "line {number}: connections are in the group {group}; export with group={group}, because otherwise commands \
+             would name the group {GROUP} and would not delete the connections"
+        ));
     }
     problems.into_result(listing)
 }

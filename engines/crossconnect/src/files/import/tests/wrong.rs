@@ -1,6 +1,7 @@
 //! Files that do not fit: every problem with file, place and value.
 
 use super::*;
+use serde_json::json;
 
 /// The worked example has 4 A and 4 B ports on both switches.
 fn problems(format: &str, files: &[(&str, &str)], settings: &[(&str, ParamValue)]) -> String {
@@ -214,6 +215,65 @@ fn files_of_switches_whose_names_are_numbers_are_named_after_them() {
     assert!(read(["ocs-1.txt", "ocs-2.txt"]).is_ok());
     let refused = read(["ocs-0.txt", "ocs-1.txt"]).unwrap_err().to_string();
     assert!(refused.contains("ocs-0.txt: does not name its switch; put the name of the switch"), "{refused}");
+}
+
+/// People name the file after the switch; exports replace signs that some file systems refuse.
+#[test]
+fn names_of_switches_with_blanks_are_found_in_file_names() {
+    let (mut scenario, mut changes) = testing::example();
+    on_panels(&mut scenario, &mut changes);
+    for (panel, name) in scenario.panels.iter_mut().zip(["ocs east", "süd"]) {
+        panel.name = name.to_owned();
+    }
+    let dark = tl1("");
+    for names in [["ocs east.json", "süd.json"], ["plan.ocs-east.json", "state süd 2.json"]] {
+        let files = names.map(|name| Input { name, bytes: dark.as_bytes() });
+        let read = installed("polatis_tl1", &files, &scenario, &params("polatis_tl1", &[]));
+        assert_eq!(read.unwrap().lines[0], format!("switch 0: 0 connections in {}", names[0]));
+    }
+    let files = ["ocs east.json", "südwest.json"].map(|name| Input { name, bytes: dark.as_bytes() });
+    let read = installed("polatis_tl1", &files, &scenario, &params("polatis_tl1", &[]));
+    assert!(read.unwrap_err().to_string().contains("südwest.json: does not name its switch"));
+}
+
+/// A label in the form of the port names must be the name of its port.
+#[test]
+fn labels_that_name_other_ports_are_refused() {
+    let (mut scenario, mut changes) = testing::example();
+    on_panels(&mut scenario, &mut changes);
+    let dark = tl1("");
+    let files = ["ocs-0", "ocs-1"].map(|name| Input { name, bytes: dark.as_bytes() });
+    let at = scenario.panels[0].ports.iter().position(|port| port.pod.is_some() && port.number > 1).unwrap();
+    let number = scenario.panels[0].ports[at].number;
+    scenario.panels[0].ports[at].label = Some("1.9.1".to_owned());
+    let read = installed("calient_tl1", &files, &scenario, &params("calient_tl1", &[]));
+    let error = read.unwrap_err().to_string();
+    assert!(error.contains(&format!("names port {number} of ocs-0 1.")), "{error}");
+    assert!(error.contains("but its label is 1.9.1; set port_template, ports_per_slot"), "{error}");
+    let own = format!("1.{}.{}", (number - 1) / 8 + 1, (number - 1) % 8 + 1);
+    scenario.panels[0].ports[at].label = Some(own);
+    assert!(installed("calient_tl1", &files, &scenario, &params("calient_tl1", &[])).is_ok());
+}
+
+/// Commands name a two-sided bidirectional connection from side A.
+#[test]
+fn connections_listed_from_side_b_are_told() {
+    let (scenario, _) = testing::example();
+    let both = [("bidirectional", ParamValue::Bool(true))];
+    let entry = |from: u32, to: u32| {
+        json!({"name": format!("port-{from}_port-{to}"), "config": {
+            "input-port-name": format!("port-{from}"), "output-port-name": format!("port-{to}")}})
+    };
+    let told = |from: u32, to: u32| {
+        let text = json!({"port-connection": [entry(from, to)]}).to_string();
+        let files = [("ocs-0", text.as_str()), ("ocs-1", r#"{"port-connection": []}"#)];
+        let files = files.map(|(name, text)| Input { name, bytes: text.as_bytes() });
+        installed("ocp_ocs", &files, &scenario, &params("ocp_ocs", &both)).unwrap().assumed
+    };
+    assert!(told(1, 6).is_empty());
+    let reversed = told(6, 1);
+    assert!(reversed[0].contains("1 connection is listed from side B: port-6-port-1"), "{reversed:?}");
+    assert!(reversed[0].contains("full=true"), "{reversed:?}");
 }
 
 #[test]
