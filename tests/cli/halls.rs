@@ -16,10 +16,12 @@ fn hall() -> Place {
     place.write("cables.csv", resource("cables.csv"));
     place.write("wanted.csv", resource("wanted.csv"));
     let told = "3 pods on 2 switches: 9 ports, 4 target circuits, 0 installed";
-    place
-        .run(&["import", "hall", "cables.csv", "wanted.csv", "--strict", "-o", "hall.json"])
-        .done()
-        .prints(&[told]);
+    place.run(&["import", "hall", "cables.csv", "wanted.csv", "-o", "hall.json"]).done().prints(&[
+        told,
+        "(set with 'wiring=')",
+        "(set with 'switches=')",
+        "(set with 'panel_ports=')",
+    ]);
     place.run(&["solve", "hall.json", "-o", "plan.json"]).done();
     place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
     place
@@ -241,4 +243,58 @@ fn designs_of_pods_and_layers_of_regions_get_commands() {
         (&hall["ocs_count"], &hall["wiring"]),
         (&serde_json::json!(1), &serde_json::json!("single_sided"))
     );
+}
+
+/// With the values that the list leaves open, a strict import succeeds.
+#[test]
+fn strict_imports_of_cables_need_wiring_switches_and_sizes() {
+    let place = hall();
+    let asked = ["import", "hall", "cables.csv", "wanted.csv", "--strict"];
+    place.run(&asked).exit(2).says(&["set 'wiring='", "set 'switches='", "set 'panel_ports='"]);
+    let given = ["wiring=single_sided", "switches=ocs-east,ocs-west", "panel_ports=6"];
+    let sets: Vec<&str> = given.iter().flat_map(|set| ["--set", set]).collect();
+    place.run(&[&asked[..], &sets].concat()).done();
+}
+
+/// Ports that a list of cables names by slot and port have these names in commands.
+#[test]
+fn commands_keep_the_slots_of_ports() {
+    let place = Place::new();
+    place.write(
+        "cal.csv",
+        "StartDevice,StartPort,EndDevice,EndPort\na,e0,s1,1.1.1\na,e1,s1,1.2.2\nb,e0,s1,1.2.3\nb,e1,s1,1.3.5\n",
+    );
+    place.write("w.csv", "pod,b,a\na,2,0\nb,0,2\n");
+    place
+        .run(&["import", "hall", "cal.csv", "w.csv", "-o", "hall.json"])
+        .done()
+        .prints(&["1.2.2 of s1 is port 10"]);
+    place.run(&["solve", "hall.json", "-o", "plan.json"]).done();
+    place.run(&["export", "plan.json", "--to", "calient_tl1", "-o", "out/"]).done();
+    let file = std::fs::read_dir(place.path("out"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .find(|file| {
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            name.contains("s1") && !name.contains("rollback")
+        })
+        .unwrap();
+    let text = std::fs::read_to_string(file).unwrap();
+    for pair in ["1.1.1,1.2.3", "1.2.3,1.1.1", "1.2.2,1.3.5", "1.3.5,1.2.2"] {
+        assert!(text.contains(&format!("ENT-CRS::{pair}:")), "{pair}: {text}");
+    }
+    place
+        .run(&[
+            "export",
+            "plan.json",
+            "--to",
+            "calient_tl1",
+            "--set",
+            "ports_per_slot=16",
+            "-o",
+            "out/",
+            "--force",
+        ])
+        .exit(2)
+        .says(&["port_template: names port 10 of s1 1.1.10, but its label is 1.2.2"]);
 }

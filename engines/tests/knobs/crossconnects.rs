@@ -331,10 +331,12 @@ fn every_knob_of_halls_changes_the_scenario() {
         let imported = import(format, &files, &settings(text), false);
         imported.unwrap_or_else(|problems| panic!("{text}: {problems}")).product.scenario().to_json().unwrap()
     };
+    let slots = b"StartDevice,StartPort,EndDevice,EndPort\na,1,s,1.1.1\nb,1,s,1.2.2\n";
     let pods = br#"{"pods": {"a": 2, "b": 2}, "switches": {"s": 4}}"#;
-    let cases: [(&str, &[u8], &str); 4] = [
+    let cases: [(&str, &[u8], &str); 5] = [
         ("hall", cables, "switches=s"),
         ("hall", cables, "panel_ports=8"),
+        ("hall", slots, "ports_per_slot=16"),
         ("hall", pods, "wiring=two_sided"),
         ("port_map", sided, "wiring=cross_wired"),
     ];
@@ -346,7 +348,7 @@ fn every_knob_of_halls_changes_the_scenario() {
         let info = infos.iter().find(|info| info.name == format).unwrap();
         info.params.iter().map(|param| param.name.to_string()).collect()
     };
-    assert_eq!(names("hall"), ["wiring", "switches", "panel_ports"]);
+    assert_eq!(names("hall"), ["wiring", "switches", "panel_ports", "ports_per_slot"]);
     assert_eq!(names("port_map"), ["wiring"]);
 }
 

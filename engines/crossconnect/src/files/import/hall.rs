@@ -13,6 +13,7 @@
 use super::state::{scenario_in, sorted_out};
 use super::{Input, in_file, text_of};
 use crate::Crossconnect;
+use crate::files::devices::naming::USUAL_PORTS_PER_SLOT;
 use crate::scenario::{CrossconnectScenario, Wiring};
 use lightbay_core::cells;
 use lightbay_core::format::{self, FormatInfo, ImportedScenario, SubjectSort, scenario_name};
@@ -24,6 +25,7 @@ use serde_json::json;
 
 mod build;
 mod matrix;
+mod numbers;
 mod rows;
 mod tables;
 mod wiring;
@@ -80,6 +82,15 @@ pub(super) fn formats() -> Vec<FormatInfo> {
                  Default: the largest port number in use.",
             )
             .derived(),
+            ParamInfo::int(
+                "ports_per_slot",
+                1,
+                MOST_PORTS,
+                USUAL_PORTS_PER_SLOT,
+                "Number of ports per slot, if a list of cables names ports by slot and port, such as 1.2.3 or E1/2/3. \
+                 Default: 8.",
+            )
+            .derived(),
         ]),
     ]
 }
@@ -119,7 +130,7 @@ impl HallFile<'_> {
         if self.text.trim_start().starts_with('{') {
             return Ok(TableSort::Json);
         }
-        let (header, mut rows) = self.rows();
+        let (header, rows) = self.rows();
         let header: Vec<String> = header.iter().map(|name| name.to_ascii_lowercase()).collect();
         let names: Vec<&str> = header.iter().map(String::as_str).collect();
         if names.starts_with(&["switch", "port"]) && names.contains(&"pod") {
@@ -132,9 +143,10 @@ impl HallFile<'_> {
             let remedy = "give the connectivity map, which begins with plan_id,cable_id";
             return Err(Problem::new("", "is the OCDAI list of ports, not the OCDAI list of cables", remedy));
         }
-        let first = rows.next().and_then(|(_, row)| row.first().map(|name| name.to_ascii_lowercase()));
+        // The rows of a matrix have the names of its columns, in any order.
+        let mut firsts = rows.filter_map(|(_, row)| row.first().map(|name| name.to_ascii_lowercase()));
         match names.as_slice() {
-            [_, second, ..] if first.as_deref() == Some(*second) => Ok(TableSort::Matrix),
+            [_, columns @ ..] if firsts.any(|name| columns.contains(&name.as_str())) => Ok(TableSort::Matrix),
             ["pod", ..] => Ok(TableSort::Pods),
             ["switch", ..] => Ok(TableSort::Switches),
             _ => Err(Problem::new(
@@ -171,7 +183,8 @@ pub(super) fn import(
     }
     problems.into_result(())?;
     if !found.has_cables
-        && let Some(knob) = ["switches", "panel_ports"].into_iter().find(|knob| params.get(knob).is_some())
+        && let Some(knob) =
+            ["switches", "panel_ports", "ports_per_slot"].into_iter().find(|knob| params.get(knob).is_some())
     {
         return Err(Problem::new(knob, "has no effect: no file is a list of cables", "leave it out").into());
     }
@@ -182,34 +195,56 @@ pub(super) fn import(
     let rows = found.rows(params)?;
     let before = base.as_ref().map(|base| &base.body);
     let built = build::scenario(before, rows.as_ref(), found.wanted.as_ref(), params)?;
+    let mut assumed = built.assumed;
+    assumed.extend(found.assumed);
     if strict {
-        let mut problems = Problems::new();
-        for line in &built.assumed {
-            problems.add("", line.clone(), "add a file with this information, or leave out --strict");
-        }
-        problems.into_result(())?;
+        refuse(&assumed)?;
     }
-    let mut lines = found.lines;
-    lines.extend(built.lines);
-    lines.extend(built.assumed.iter().cloned());
+    let (mut lines, mut notes) = (found.lines.clone(), found.lines);
+    lines.extend(assumed.iter().map(line));
     let body = built.scenario;
     let (installed, ports) = (body.installed_circuits().count(), ports_of(&body));
-    lines.push(format!(
+    let counts = format!(
         "{} on {}: {}, {}, {installed} installed",
         counted(u64::from(body.pods), "pod", "pods"),
         counted(u64::from(body.ocs_count), "switch", "switches"),
         counted(ports, "port", "ports"),
         counted(body.wanted_circuits(), "target circuit", "target circuits"),
-    ));
+    );
+    lines.push(counts.clone());
+    notes.push(counts);
     let summary = json!({ "pods": body.pods, "switches": body.ocs_count, "ports": ports,
         "wanted_circuits": body.wanted_circuits(), "installed_circuits": installed, "lines": lines });
-    let notes = lines.iter().filter(|line| !built.assumed.contains(line)).cloned().collect();
-    let assumed = built.assumed.into_iter().map(Assumed::fact).collect();
     let scenario = match base {
         Some(base) => Scenario { body, ..base },
         None => Scenario::new(name, body),
     };
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
+}
+
+/// Returns an assumption as a line for people.
+fn line(assumed: &Assumed) -> String {
+    let Assumed { what, value, set_with } = assumed;
+    match (value.as_str(), set_with.as_str()) {
+        ("", "") => what.clone(),
+        (value, "") => format!("assumed: {what} = {value}"),
+        (value, param) if param.ends_with('=') => format!("assumed: {what} = {value} (set with '{param}')"),
+        (value, remedy) => format!("assumed: {what} = {value} ({remedy} gives it)"),
+    }
+}
+
+/// Returns every assumption as a problem.
+fn refuse(assumed: &[Assumed]) -> Result<(), Problems> {
+    let mut problems = Problems::new();
+    for one in assumed {
+        let remedy = match one.set_with.as_str() {
+            "" => "add a file with this information, or leave out --strict".to_owned(),
+            param if param.ends_with('=') => format!("set '{param}', or leave out --strict"),
+            remedy => format!("give {remedy}, or leave out --strict"),
+        };
+        problems.add("", line(one), remedy);
+    }
+    problems.into_result(())
 }
 
 fn ports_of(body: &CrossconnectScenario) -> u64 {
@@ -225,6 +260,7 @@ struct HallFiles {
     wanted: Option<matrix::Matrix>,
     has_cables: bool,
     lines: Vec<String>,
+    assumed: Vec<Assumed>,
 }
 
 impl HallFiles {
@@ -244,8 +280,9 @@ impl HallFiles {
         match table {
             TableSort::PortMap => self.more_rows(rows::read(&read, base)?),
             TableSort::Cables(form) => {
-                let (rows, lines) = wiring::read(&read, form, params)?;
+                let wiring::Cabling { rows, lines, assumed } = wiring::read(&read, form, params)?;
                 self.lines.extend(lines);
+                self.assumed.extend(assumed);
                 self.has_cables = true;
                 self.more_rows(rows)
             }
@@ -278,7 +315,19 @@ impl HallFiles {
         };
         match (self.rows.take(), self.pods.take(), self.switches.take()) {
             (Some(rows), None, None) => Ok(Some(rows)),
-            (None, Some(pods), Some(switches)) => tables::spread(&pods, &switches, params).map(Some),
+            (None, Some(pods), Some(switches)) => {
+                let shares = if pods.switches.is_empty() {
+                    "spread in proportion to the sizes of the switches, and "
+                } else {
+                    ""
+                };
+                self.assumed.push(Assumed {
+                    what: "switch and panel number of every port".to_owned(),
+                    value: format!("{shares}numbered in the order of the pods"),
+                    set_with: "a port map or a list of cables".to_owned(),
+                });
+                tables::spread(&pods, &switches, params).map(Some)
+            }
             (None, None, None) => Ok(None),
             (None, Some(_), None) => Err(missing("switches", "pods")),
             (None, None, Some(_)) => Err(missing("pods", "switches")),

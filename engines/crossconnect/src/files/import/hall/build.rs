@@ -8,13 +8,13 @@ use crate::scenario::{
 };
 use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::scenario::Assumed;
 use std::collections::{BTreeMap, HashMap};
 
-/// A scenario with lines about how it was built.
+/// A scenario with the values that no file gives.
 pub(super) struct Built {
     pub scenario: CrossconnectScenario,
-    pub lines: Vec<String>,
-    pub assumed: Vec<String>,
+    pub assumed: Vec<Assumed>,
 }
 
 /// Builds the scenario. A given scenario keeps its pods, its limits and, without a matrix, its target circuits; its
@@ -25,15 +25,18 @@ pub(super) fn scenario(
     wanted: Option<&Matrix>,
     params: &Params,
 ) -> Result<Built, Problems> {
-    let mut built = Built {
-        scenario: base.cloned().unwrap_or_else(presets::bare),
-        lines: Vec::new(),
-        assumed: Vec::new(),
-    };
+    let mut built = Built { scenario: base.cloned().unwrap_or_else(presets::bare), assumed: Vec::new() };
     let hall = &mut built.scenario;
     hall.family = None;
     if let Some(rows) = rows {
         hall.wiring = wiring(base, rows, params)?;
+        if base.is_none() && params.get("wiring").is_none() {
+            built.assumed.push(Assumed {
+                what: "pairs of ports that a switch may connect".to_owned(),
+                value: hall.wiring.word().to_owned(),
+                set_with: "wiring=".to_owned(),
+            });
+        }
         lay(hall, base, rows)?;
     } else if base.is_none() {
         let remedy = "add a port map, a list of cables, or lists of pods and switches";
@@ -51,7 +54,7 @@ pub(super) fn scenario(
             )
             .into());
         }
-        hall.logical_circuits = of_pods(hall, matrix)?;
+        hall.set_target(of_pods(hall, matrix)?);
     } else if base.is_none() {
         let mut counts = vec![vec![0; hall.pods as usize]; hall.pods as usize];
         for (_, circuit) in hall.installed_circuits() {
@@ -59,10 +62,9 @@ pub(super) fn scenario(
             counts[circuit.pod_b as usize][circuit.pod_a as usize] += 1;
         }
         hall.logical_circuits = counts;
-        built.assumed.push(
-            "no file gives target circuits, so the installed circuits become the target; add a matrix of circuits, or set circuits="
-                .to_owned(),
-        );
+        built.assumed.push(Assumed::fact(
+            "no file gives target circuits, so the installed circuits become the target; add a matrix of circuits, or set circuits=",
+        ));
     }
     built.scenario.validate()?;
     Ok(built)
@@ -264,6 +266,7 @@ fn states(hall: &mut CrossconnectScenario, switches: &[SwitchRows<'_>]) {
         installed.push(InstalledOcs { ocs_id: ocs, cross_connects });
     }
     failed.sort_unstable();
+    hall.failed_before.clear();
     (hall.installed, hall.failed_ports, hall.strays) = (Installed { ocs: installed }, failed, Vec::new());
 }
 

@@ -9,6 +9,9 @@ const CABLES: &str = "StartDevice,StartPort,EndDevice,EndPort\n\
     leaf-c,Ethernet0,ocs-east,6\nleaf-a,Ethernet16,ocs-west,1\nleaf-b,Ethernet16,ocs-west,2\nleaf-c,Ethernet8,ocs-west,3\n\
     leaf-c,Ethernet16,ocs-west,4\n";
 
+/// Values that the list of cables does not give.
+const GIVEN: [&str; 3] = ["wiring=single_sided", "switches=ocs-east,ocs-west", "panel_ports=6"];
+
 fn read(
     format: &str,
     files: &[(&str, &str)],
@@ -120,7 +123,7 @@ fn ports_of_pods_are_spread_in_proportion_and_the_rest_is_spare() {
 
 #[test]
 fn a_matrix_says_the_wanted_circuits() {
-    let wanted = |text: &str| read(HALL, &[("cables.csv", CABLES), ("wanted.csv", text)], &[], true);
+    let wanted = |text: &str| read(HALL, &[("cables.csv", CABLES), ("wanted.csv", text)], &GIVEN, true);
     let full =
         wanted("pod,leaf-c,leaf-a,leaf-b\nleaf-c,0,1,2\nleaf-a,1,0,1\nleaf-b,2,1,0\n").unwrap().scenario.body;
     assert_eq!(full.logical_circuits, [[0, 1, 1], [1, 0, 2], [1, 2, 0]]);
@@ -140,8 +143,12 @@ fn a_matrix_says_the_wanted_circuits() {
         let error = wanted(text).unwrap_err();
         assert!(error.contains(told), "{text}: {error}");
     }
+    let shuffled = wanted("pod,leaf-a,leaf-b,leaf-c\nleaf-b,1,0,2\nleaf-c,1,2,0\nleaf-a,0,1,1\n").unwrap();
+    assert_eq!(shuffled.scenario.body.logical_circuits, full.logical_circuits, "rows in another order");
     let error = read(HALL, &[("cables.csv", CABLES)], &[], true).unwrap_err();
-    assert!(error.contains("no file gives target circuits"), "{error}");
+    for told in ["no file gives target circuits", "set 'wiring='", "set 'switches='", "set 'panel_ports='"] {
+        assert!(error.contains(told), "{error}");
+    }
     let json = r#"{"pods": {"a": 2, "b": 2}, "switches": {"s": 4}, "circuits": {"a": {"b": 2}}}"#;
     assert_eq!(hall(json).logical_circuits, [[0, 2], [2, 0]]);
 }
@@ -253,4 +260,55 @@ fn lists_of_cables_that_are_wrong_are_refused_with_the_line() {
     assert!(error.contains("names 'ocs-north', but no cable ends at that device"), "{error}");
     let error = read(HALL, &[("nodes.csv", "node_type,node_id,port,peer_type\n")], &[], false).unwrap_err();
     assert!(error.contains("is the OCDAI list of ports"), "{error}");
+}
+
+/// Values that no file gives are recorded, and a parameter that gives the value removes the record.
+#[test]
+fn what_a_list_of_cables_leaves_open_is_recorded() {
+    let assumed = |files: &[(&str, &str)], sets: &[&str]| -> Vec<String> {
+        let made = read(HALL, files, sets, false).unwrap();
+        made.assumed.iter().map(|assumed| format!("{}|{}", assumed.phrase(), assumed.set_with)).collect()
+    };
+    let files = [("cables.csv", CABLES), ("wanted.csv", "pod,leaf-a,leaf-b\nleaf-a,,1\nleaf-b,,\n")];
+    assert_eq!(
+        assumed(&files, &[]),
+        [
+            "pairs of ports that a switch may connect is single_sided|wiring=",
+            "optical switches is the end devices: ocs-east, ocs-west|switches=",
+            "ports of a switch, from the largest number in use is 6 on ocs-east, 4 on ocs-west|panel_ports=",
+        ]
+    );
+    assert!(assumed(&files, &GIVEN).is_empty());
+    let named = CABLES.replace("ocs-east,", "ocs-east,Port").replace("ocs-west,", "ocs-west,Port");
+    let told = assumed(&[("cables.csv", &named), files[1]], &GIVEN);
+    assert!(told.len() == 1 && told[0].contains("Port1 of ocs-east is port 1"), "{told:?}");
+    let spread = r#"{"pods": {"a": 2, "b": 2}, "switches": {"s": 4}, "circuits": {"a": {"b": 2}}}"#;
+    let told = assumed(&[("hall.json", spread)], &["wiring=single_sided"]);
+    assert!(told.len() == 1 && told[0].contains("spread in proportion"), "{told:?}");
+}
+
+/// A name with slot and port keeps its slot: the number of the port is that of the default names of Calient switches.
+#[test]
+fn ports_that_are_named_by_slot_keep_the_slot() {
+    let head = "StartDevice,StartPort,EndDevice,EndPort\n";
+    let cables = format!("{head}a,e0,s1,1.1.1\na,e1,s1,1.2.2\nb,e0,s1,1.2.3\nb,e1,s1,1.3.5\n");
+    let made = read(HALL, &[("cal.csv", &cables)], &[], false).unwrap();
+    let ports = |body: &CrossconnectScenario| -> Vec<(u32, String)> {
+        let listed = body.panels[0].ports.iter().filter(|port| port.pod.is_some());
+        listed.map(|port| (port.number, port.label.clone().unwrap_or_default())).collect()
+    };
+    let named = [(1, "1.1.1"), (10, "1.2.2"), (11, "1.2.3"), (21, "1.3.5")];
+    assert_eq!(ports(&made.scenario.body), named.map(|(number, name)| (number, name.to_owned())));
+    assert!(made.assumed.iter().any(|one| one.value == "1.2.2 of s1 is port 10, with 8 ports per slot"));
+    let wide = read(HALL, &[("cal.csv", &cables)], &["ports_per_slot=16"], false).unwrap();
+    assert_eq!(ports(&wide.scenario.body)[1], (18, "1.2.2".to_owned()));
+    for (rows, told) in [
+        ("a,1,s,A1\nb,1,s,B2\n", "the ports of s: the names 'A1' and 'B2' differ before their last number"),
+        ("a,1,s,1.1.9\nb,1,s,1.2.1\n", "'1.1.9' names port 9 of slot 1, but a slot has 8 ports"),
+    ] {
+        let error = read(HALL, &[("cal.csv", &format!("{head}{rows}"))], &[], false).unwrap_err();
+        assert!(error.contains(told) && error.contains("import a port map"), "{error}");
+    }
+    let error = read(HALL, &[("cal.csv", CABLES)], &["ports_per_slot=16"], false).unwrap_err();
+    assert!(error.contains("ports_per_slot: has no effect"), "{error}");
 }

@@ -8,11 +8,14 @@
 //! | `plan_id,cable_id,…,a_device,a_interface,a_role,b_device,b_interface,b_role` | OCDAI; devices with the role `spine`, unless `switches` names other devices or another role |
 
 use super::HallFile;
+use super::numbers::{self, NumberRule};
 use super::rows::{PortRows, Row, twice};
+use crate::files::devices::naming::USUAL_PORTS_PER_SLOT;
 use crate::scenario::{NAME_REMEDY, wrong_name};
 use lightbay_core::param::Params;
-use lightbay_core::problem::{Problem, Problems, counted, printable};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use lightbay_core::problem::{Problem, Problems, counted, few, printable};
+use lightbay_core::scenario::Assumed;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Columns of a list of cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +62,17 @@ struct Cable {
     switch: End,
 }
 
+/// Content of a list of cables.
+pub(super) struct Cabling {
+    pub rows: PortRows,
+    /// Lines about the cables that were left out.
+    pub lines: Vec<String>,
+    /// Values that the list does not give.
+    pub assumed: Vec<Assumed>,
+}
+
 /// Reads a list of cables.
-pub(super) fn read(
-    file: &HallFile<'_>,
-    form: CableForm,
-    params: &Params,
-) -> Result<(PortRows, Vec<String>), Problems> {
+pub(super) fn read(file: &HallFile<'_>, form: CableForm, params: &Params) -> Result<Cabling, Problems> {
     let named: Vec<&str> = params
         .text("switches")
         .map(|names| names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect())
@@ -88,8 +96,22 @@ pub(super) fn read(
         let cables = counted(others as u64, "cable", "cables");
         lines.push(format!("{}: {cables} left out: neither end is an optical switch", file.name));
     }
-    let rows = numbered(file, cables, params, &mut lines)?;
-    Ok((rows, lines))
+    let mut assumed = Vec::new();
+    let rows = numbered(file, cables, params, &mut assumed)?;
+    if named.is_empty() {
+        let names: Vec<String> = rows.switches.iter().map(|(name, _)| printable(name)).collect();
+        let why =
+            if form == CableForm::Ocdai { "the devices with the role spine" } else { "the end devices" };
+        assumed.insert(
+            0,
+            Assumed {
+                what: "optical switches".to_owned(),
+                value: format!("{why}: {}", few(&names)),
+                set_with: "switches=".to_owned(),
+            },
+        );
+    }
+    Ok(Cabling { rows, lines, assumed })
 }
 
 /// Returns the cables between pods and switches, and two numbers of omitted cables: cables that end at no switch, and
@@ -186,13 +208,12 @@ fn cables(
     problems.into_result((found, [others, management]))
 }
 
-/// Returns rows of ports. Port numbers come from the port names of the list: the whole name, or its last number if that
-/// number differs for every port of the switch. Otherwise, ports are numbered in the order of the list.
+/// Returns rows of ports. Port numbers come from the port names of the list ([`numbers::of`]).
 fn numbered(
     file: &HallFile<'_>,
     cables: Vec<Cable>,
     params: &Params,
-    lines: &mut Vec<String>,
+    assumed: &mut Vec<Assumed>,
 ) -> Result<PortRows, Problems> {
     let mut problems = Problems::new();
     let mut of_switch: Vec<(String, Vec<Cable>)> = Vec::new();
@@ -213,29 +234,30 @@ fn numbered(
     problems.into_result(())?;
     let mut problems = Problems::new();
     let size = params.int("panel_ports").and_then(|size| u32::try_from(size).ok());
-    let mut rows = PortRows::default();
-    // Pods in the order of the file, not in the order of the switches.
-    let mut order: Vec<(usize, &str)> = of_switch
-        .iter()
-        .flat_map(|(_, list)| list)
-        .map(|cable| (cable.line, cable.pod.device.as_str()))
-        .collect();
-    order.sort_unstable();
-    for (_, pod) in order {
-        if !rows.pods.iter().any(|known| known == pod) {
-            rows.pods.push(pod.to_owned());
-        }
-    }
+    let given = params.int("ports_per_slot").and_then(|ports| u32::try_from(ports).ok());
+    let per_slot = given.unwrap_or(USUAL_PORTS_PER_SLOT as u32);
+    let mut rows = PortRows { pods: pods_in_order(&of_switch), ..PortRows::default() };
+    let (mut rules, mut largest): (Vec<NumberRule>, Vec<String>) = (Vec::new(), Vec::new());
     for (switch, list) in &of_switch {
-        let numbers = numbers(list);
-        if numbers.is_none() {
-            lines.push(format!(
-                "{}: the port names of {} do not give distinct numbers, so ports are numbered in the order of the list",
-                file.name,
-                printable(switch)
-            ));
-        }
-        let numbers = numbers.unwrap_or_else(|| (1..=list.len() as u32).collect());
+        let names: Vec<&str> = list.iter().map(|cable| cable.switch.port.as_str()).collect();
+        let numbers = match numbers::of(&names, per_slot) {
+            Ok((numbers, rule)) => {
+                if rule.is_assumed() && !rules.contains(&rule) {
+                    let ports = || names.iter().zip(&numbers);
+                    let differs = ports().find(|(name, number)| !name.ends_with(&number.to_string()));
+                    let example =
+                        differs.or_else(|| ports().find(|(name, number)| **name != number.to_string()));
+                    let (name, number) = example.map_or(("", 0), |(name, number)| (*name, *number));
+                    assumed.push(rule.assumed(switch, (name, number), per_slot));
+                }
+                rules.push(rule);
+                numbers
+            }
+            Err((message, remedy)) => {
+                problems.add("", format!("the ports of {}: {message}", printable(switch)), remedy);
+                continue;
+            }
+        };
         let mut ports = BTreeMap::new();
         for (cable, &number) in list.iter().zip(&numbers) {
             let label = Some(cable.switch.port.clone()).filter(|port| *port != number.to_string());
@@ -249,6 +271,7 @@ fn numbered(
             ports.insert(number, row);
         }
         let last = ports.keys().next_back().copied().unwrap_or(0);
+        largest.push(format!("{last} on {}", printable(switch)));
         let size = size.unwrap_or(last);
         if size < last {
             let message = format!("is {size}, but a cable ends at port {last} of {}", printable(switch));
@@ -259,15 +282,31 @@ fn numbered(
         }
         rows.switches.push((switch.clone(), ports));
     }
-    problems.into_result(rows)
+    problems.into_result(())?;
+    if given.is_some() && !rules.contains(&NumberRule::Slots) {
+        let remedy = "leave it out";
+        return Err(Problem::new(
+            "ports_per_slot",
+            "has no effect: no port is named by slot and port",
+            remedy,
+        )
+        .into());
+    }
+    if size.is_none() {
+        assumed.push(Assumed {
+            what: "ports of a switch, from the largest number in use".to_owned(),
+            value: few(&largest),
+            set_with: "panel_ports=".to_owned(),
+        });
+    }
+    Ok(rows)
 }
 
-/// Returns the numbers of the ports of a switch, from 1 and each once; `None` if the names contain no such numbers.
-fn numbers(cables: &[Cable]) -> Option<Vec<u32>> {
-    let last_number = |name: &str| {
-        let digits = name.rsplit(|sign: char| !sign.is_ascii_digit()).next()?;
-        digits.parse::<u32>().ok().filter(|number| (1..=super::MOST_PORTS as u32).contains(number))
-    };
-    let numbers: Option<Vec<u32>> = cables.iter().map(|cable| last_number(&cable.switch.port)).collect();
-    numbers.filter(|numbers| numbers.iter().collect::<BTreeSet<_>>().len() == numbers.len())
+/// Returns the pods in the order of the file, not in the order of the switches.
+fn pods_in_order(of_switch: &[(String, Vec<Cable>)]) -> Vec<String> {
+    let all = of_switch.iter().flat_map(|(_, list)| list);
+    let mut order: Vec<(usize, &str)> = all.map(|cable| (cable.line, cable.pod.device.as_str())).collect();
+    order.sort_unstable();
+    let mut seen = HashSet::new();
+    order.into_iter().filter(|(_, pod)| seen.insert(*pod)).map(|(_, pod)| pod.to_owned()).collect()
 }
