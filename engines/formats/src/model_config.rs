@@ -42,6 +42,8 @@ pub struct ModelSizes {
     pub head_dim: u32,
     /// Number of entries of the vocabulary.
     pub vocab: u32,
+    /// `true` if the output table is the embedding table.
+    pub tied: bool,
     /// The experts, if the model has any.
     pub experts: Option<ExpertSizes>,
     /// Sizes of multi-head latent attention, if the model uses it.
@@ -89,6 +91,8 @@ pub struct LatentSizes {
     pub v: u32,
 }
 
+/// Key that is `true` if the output table is the embedding table.
+const TIE: &str = "tie_word_embeddings";
 /// Maximum size of a description, bytes: real descriptions have a few thousand bytes.
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum number of layers, so that lists of them stay small.
@@ -113,6 +117,9 @@ const PLAIN: [&str; 13] = [
     "nemotron",
     "phi",
 ];
+/// Families whose output table is the embedding table if `tie_word_embeddings` is missing.
+const TIED: [&str; 10] =
+    ["gpt2", "gpt_bigcode", "opt", "bloom", "falcon", "mpt", "bert", "roberta", "starcoder2", "gpt_neo"];
 /// Words in the names of keys that may change sizes, so that an unknown key is named.
 const TELLING: [&str; 6] = ["moe", "expert", "kv", "multi_query", "period", "window"];
 
@@ -128,7 +135,11 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSize
             "the import uses the language model under text_config; it omits other parts of the model"
                 .to_owned(),
         );
+        let outer = keys.remove(TIE);
         keys = text;
+        if let Some(outer) = outer.filter(|_| !keys.contains_key(TIE)) {
+            keys.insert(TIE.to_owned(), outer);
+        }
     }
     let mut config =
         Config { keys: &keys, problems: Problems::new(), used: BTreeSet::new(), notes, assumed: Vec::new() };
@@ -268,6 +279,8 @@ impl<'k> Config<'k> {
             .is_some_and(|experts| Some(experts.layers.len()) == layers.map(|all| all as usize));
         let ffn = ["intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_hidden_size"];
         let ffn = match self.given(&ffn, 1) {
+            // The first generation of Qwen gives the width of two matrices together.
+            Some(ffn) if self.family() == "qwen" => self.halved(ffn),
             Some(ffn) => Some(ffn),
             None if everywhere => experts.as_ref().map(|experts| experts.width),
             None if self.family() == "gpt2" => hidden.and_then(|hidden| hidden.checked_mul(4)),
@@ -275,13 +288,7 @@ impl<'k> Config<'k> {
         };
         let latent = self.latent();
         let window = self.window(layers);
-        if self.keys.get("tie_word_embeddings") == Some(&Value::Bool(true)) {
-            self.notes.push(
-                "the token embedding is tied; the import counts it in the first and in the last stage, because \
-                 the pipeline stores a copy in each"
-                    .to_owned(),
-            );
-        }
+        let tied = self.tied();
         if self.given(&["num_nextn_predict_layers"], 0).is_some_and(|layers| layers > 0) {
             self.notes.push(
                 "the layers for multi-token prediction (num_nextn_predict_layers) are omitted".to_owned(),
@@ -296,10 +303,29 @@ impl<'k> Config<'k> {
             kv_heads: kv_heads?,
             head_dim: head_dim?,
             vocab: vocab?,
+            tied,
             experts,
             latent,
             window,
         })
+    }
+
+    /// Returns half of a feed-forward width, which must be even.
+    fn halved(&mut self, ffn: u32) -> Option<u32> {
+        if !ffn.is_multiple_of(2) {
+            let message =
+                format!("is {ffn}, which is odd, but a matrix of a model of type qwen has half of it");
+            self.problems.add("intermediate_size", message, "correct it");
+        }
+        Some(ffn / 2).filter(|half| *half > 0)
+    }
+
+    /// Returns `true` if the output table is the embedding table, according to its key or else the family.
+    fn tied(&mut self) -> bool {
+        let family = self.family();
+        let usual =
+            TIED.contains(&family) || ["gemma", "cohere"].iter().any(|start| family.starts_with(start));
+        self.flag(TIE).unwrap_or(usual)
     }
 
     fn head_dim(&mut self, hidden: u32, heads: u32) -> Option<u32> {
@@ -330,7 +356,7 @@ impl<'k> Config<'k> {
             self.assumed.push(Assumed {
                 what: format!("matrices of a feed-forward block (family '{}')", printable(family)),
                 value: value.to_owned(),
-                set_with: "gated= of the scenario".to_owned(),
+                set_with: "gated=".to_owned(),
             });
         }
         gated

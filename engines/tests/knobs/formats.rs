@@ -88,6 +88,10 @@ const CONFIG: &[Case] = &[
     case("balance", DENSE, RUN, ["", "exact"]),
     case("virtual_stages", DENSE, RUN, ["", "7"]),
     case("dp_buckets", DENSE, RUN, ["", "2"]),
+    case("vocab", DENSE, RUN, ["", "32000"]),
+    case("gated", DENSE, RUN, ["true", "false"]),
+    case("tied", DENSE, RUN, ["true", "false"]),
+    case("ports_per_pod", DENSE, RUN, ["", "12"]),
 ];
 
 /// Descriptions of models: the format, and the files of a dense one and of one with experts.

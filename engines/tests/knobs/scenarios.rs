@@ -61,6 +61,7 @@ const CASES: &[Case] = &[
     case("kv_heads", "tiny4", "", "8"),
     case("head_dim", "tiny4", "", "64"),
     case("vocab", "tiny4", "", "32000"),
+    case("tied", "tiny4", "pp=1 gpus=8 gpus_per_pod_per_replica=2", "true"),
     case("experts", "mixtral_8x22b", "", "16"),
     case("top_k", "mixtral_8x22b", "", "1"),
     case("expert_ffn", "mixtral_8x22b", "", "8192"),

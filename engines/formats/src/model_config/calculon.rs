@@ -10,6 +10,15 @@ use serde_json::{Map, Value};
 
 /// Assumed vocabulary size, because Calculon omits the embedding: the padded size of GPT-3's vocabulary.
 const VOCAB: u32 = 51_200;
+/// Datatypes of an execution, each with its name and bytes.
+const DATATYPES: [(&str, (&str, f64)); 4] = [
+    ("float8", ("float8", 1.0)),
+    ("float16", ("float16", 2.0)),
+    ("bfloat16", ("bfloat16", 2.0)),
+    ("float32", ("float32", 4.0)),
+];
+/// Datatype whose rate is read if no execution states one.
+const DATATYPE: &str = "float16";
 
 /// Reads the files of one job, each with its name, in any order.
 ///
@@ -46,14 +55,15 @@ pub fn read(files: &[(&str, &[u8])], limits: &Limits) -> Result<Imported<Describ
     let mut made = Imported::new(DescribedJob::of(sizes));
     made.value.set("seq", seq);
     if !model.contains_key("vocab_size") {
-        made.assume("vocab", VOCAB.to_string(), "vocab= of the scenario");
+        made.assume("vocab", VOCAB.to_string(), "vocab=");
     }
-    let mut network = None;
+    let (mut network, mut datatype) = (None, None);
     if let Some((name, keys)) = &run {
-        network = execution(keys, &mut made).map_err(|problems| problems.named(*name))?;
+        (network, datatype) = execution(keys, &mut made).map_err(|problems| problems.named(*name))?;
     }
     if let Some((name, keys)) = &system {
-        rates(keys, network, &mut made).map_err(|problems| problems.named(*name))?;
+        rates(keys, network, datatype.unwrap_or(DATATYPE), &mut made)
+            .map_err(|problems| problems.named(*name))?;
     }
     Ok(made)
 }
@@ -123,6 +133,7 @@ fn sizes(keys: &mut Keys<'_>) -> Option<ModelSizes> {
         kv_heads: heads?,
         head_dim: head_dim?,
         vocab: vocab?,
+        tied: false,
         experts: None,
         latent: None,
         window: None,
@@ -130,8 +141,11 @@ fn sizes(keys: &mut Keys<'_>) -> Option<ModelSizes> {
 }
 
 /// Reads the sizes of the layout, and notes the parts of the execution that a job cannot represent. Returns the index of
-/// the network between replicas, if the execution states it.
-fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Result<Option<u64>, Problems> {
+/// the network between replicas and the datatype, if the execution states them.
+fn execution(
+    map: &Map<String, Value>,
+    made: &mut Imported<DescribedJob>,
+) -> Result<(Option<u64>, Option<&'static str>), Problems> {
     let mut keys = Keys { map, problems: Problems::new() };
     let names = ["num_procs", "tensor_par", "pipeline_par", "data_par", "batch_size", "microbatch_size"];
     let numbers = names.map(|name| keys.number(name, 1));
@@ -143,6 +157,9 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     let again = [("none", "none"), ("full", "full"), ("attn_only", "selective"), ("partial", "selective")];
     let recompute = keys.word("activation_recompute", &again);
     let single = keys.word("attention_type", &[("multihead", false), ("multiquery", true)]) == Some(true);
+    let datatype = keys.word("datatype", &DATATYPES);
+    // Calculon divides the sends of a stage among its ranks, unless activations are reduced to all of them.
+    let sends = keys.word("tensor_par_comm_type", &[("ar", true), ("p2p_rs_ag", false), ("rs_ag", false)]);
     let omitted = ["weight_offload", "activations_offload", "optimizer_offload", "data_par_overlap"]
         .map(|key| (key, keys.flag(key)));
     keys.problems.into_result(())?;
@@ -180,32 +197,41 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     if single {
         job.sizes.kv_heads = 1;
     }
+    job.whole_sends = sends == Some(true);
+    if let Some((_, bytes)) = datatype {
+        // Calculon exchanges gradients in the datatype of the weights.
+        let sizes = ["act_bytes", "grad_bytes", "gather_bytes"];
+        job.run.extend(sizes.map(|name| (name, ParamValue::Float(bytes))));
+    }
     job.run.extend(recompute.map(|word| ("recompute", ParamValue::Text(word.to_owned()))));
     for (key, _) in omitted.into_iter().filter(|(_, on)| *on == Some(true)) {
         made.note(format!("{key} is omitted"));
     }
-    Ok(network)
+    if datatype.is_none() {
+        made.note("datatype is missing; the sizes of activations, gradients and weights have their defaults");
+    }
+    Ok((network, datatype.map(|(name, _)| name)))
 }
 
-/// Reads the rate of the matrix units, and of the network between groups.
+/// Reads the rate of the matrix units for a datatype, and of the network between groups.
 fn rates(
     map: &Map<String, Value>,
     network: Option<u64>,
+    datatype: &str,
     made: &mut Imported<DescribedJob>,
 ) -> Result<(), Problems> {
     let mut problems = Problems::new();
-    let at = |path: &[&str]| {
-        path.iter().try_fold(
-            map.get(path[0])?,
-            |value, key| if *key == path[0] { Some(value) } else { value.get(*key) },
-        )
-    };
-    let tflops = at(&["matrix", "float16", "tflops"])
-        .and_then(Value::as_f64)
+    let tflops = map
+        .get("matrix")
+        .and_then(|matrix| matrix.get(datatype)?.get("tflops")?.as_f64())
         .filter(|rate| rate.is_finite() && *rate > 0.0);
     match tflops {
         Some(rate) => made.value.run.push(("peak_tflops", ParamValue::Float(rate))),
-        None => problems.add("matrix.float16.tflops", "is missing or not a positive number", "give TFLOP/s"),
+        None => problems.add(
+            format!("matrix.{datatype}.tflops"),
+            "is missing or not a positive number",
+            "give the TFLOP/s of the datatype of the execution",
+        ),
     }
     let networks = map.get("networks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let index =

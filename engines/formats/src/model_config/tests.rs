@@ -41,11 +41,9 @@ fn experts_of_mixtral_have_the_width_of_the_dense_block() {
         "num_key_value_heads": 8, "vocab_size": 32_000, "num_local_experts": 8, "num_experts_per_tok": 2,
         "intermediate_size": 14_336, "tie_word_embeddings": true,
     });
-    let read = of(&config).unwrap();
-    let sizes = read.value;
-    assert_eq!((sizes.head_dim, sizes.kv_heads, sizes.gated), (128, 8, true));
+    let sizes = of(&config).unwrap().value;
+    assert_eq!((sizes.head_dim, sizes.kv_heads, sizes.gated, sizes.tied), (128, 8, true, true));
     assert_eq!(sizes.experts.unwrap().width, 14_336);
-    assert!(read.notes[0].contains("is tied"), "{:?}", read.notes);
 }
 
 /// A dense model with further keys; keys with the value `null` count as missing.
@@ -83,6 +81,26 @@ fn every_family_says_how_many_key_and_value_heads_it_has() {
             "{said}"
         );
     }
+}
+
+#[test]
+fn the_first_qwen_gives_the_width_of_two_matrices() {
+    let width = |family: &str, ffn: u32| {
+        of(&with(json!({"model_type": family, "intermediate_size": ffn}))).map(|read| read.value.ffn)
+    };
+    assert_eq!((width("qwen", 22_016), width("qwen2", 22_016)), (Ok(11_008), Ok(22_016)));
+    assert!(width("qwen", 7).unwrap_err().contains("intermediate_size: is 7, which is odd"));
+}
+
+#[test]
+fn tied_tables_follow_the_key_or_the_family() {
+    let tied = |more: Value| of(&with(more)).unwrap().value.tied;
+    assert!(!tied(json!({})) && tied(json!({"tie_word_embeddings": true})));
+    assert!(tied(json!({"model_type": "gemma2"})) && tied(json!({"model_type": "gpt2"})));
+    assert!(!tied(json!({"model_type": "gpt2", "tie_word_embeddings": false})));
+    assert!(!tied(json!({"model_type": "gpt_neox"})));
+    let outer = json!({"tie_word_embeddings": true, "text_config": with(json!({}))});
+    assert!(of(&outer).unwrap().value.tied);
 }
 
 #[test]
@@ -215,7 +233,26 @@ fn files_of_calculon_are_one_job() {
             "bandwidth_gbps=200"
         ]
     );
-    assert_eq!(made.assumed[0].what, "vocab");
+    assert_eq!((made.assumed[0].what.as_str(), made.value.whole_sends), ("vocab", false));
+    assert!(made.notes.iter().any(|note| note.contains("datatype is missing")), "{:?}", made.notes);
+    for (datatype, bytes) in [("float8", 1), ("float16", 2), ("bfloat16", 2), ("float32", 4)] {
+        let run = RUN.replace(
+            "\"training\"",
+            &format!("\"datatype\": \"{datatype}\", \"tensor_par_comm_type\": \"ar\", \"training\""),
+        );
+        let both = SYSTEM
+            .replace("\"float16\"", &format!("\"float64\": {{\"tflops\": 9}}, \"{datatype}\""))
+            .replace("312", "600");
+        let made = read(&[GPT3, &run, &both]).unwrap();
+        let values = run_of(&made.value);
+        for name in ["act_bytes", "grad_bytes", "gather_bytes"] {
+            assert!(values.contains(&format!("{name}={bytes}")), "{datatype}: {values:?}");
+        }
+        assert!(values.contains(&"peak_tflops=600".to_owned()) && made.value.whole_sends, "{values:?}");
+        let other = both.replace(&format!("\"{datatype}\""), "\"int8\"");
+        let told = read(&[GPT3, &run, &other]).unwrap_err();
+        assert!(told.contains(&format!("matrix.{datatype}.tflops: is missing")), "{told}");
+    }
     assert_eq!(run_of(&read(&[GPT3]).unwrap().value), ["seq=2048"]);
     for (sharding, zero) in [("true", "zero=1"), ("false", "zero=0")] {
         let run = RUN.replace("\"training\"", &format!("\"optimizer_sharding\": {sharding}, \"training\""));
@@ -235,6 +272,10 @@ fn files_of_calculon_are_one_job() {
             "pipeline_interleaving: is \"2\"",
         ),
         (&[GPT3, &RUN.replace("\"full\"", "\"some\"")], "activation_recompute: is \"some\"; use none, full"),
+        (
+            &[GPT3, &RUN.replace("\"full\"", "\"full\", \"datatype\": \"int8\"")],
+            "datatype: is \"int8\"; use float8",
+        ),
         (&[GPT3, &RUN.replace("net\": 1", "net\": \"1\"")], "data_par_net: is \"1\""),
         (&[&GPT3.replace("96,", "0,")], "attn_heads: is 0"),
         (&[GPT3, "{}"], "is not a model"),
@@ -251,7 +292,7 @@ torchrun --nnodes 16 --nproc_per_node=8 pretrain_gpt.py \
     --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --group-query-attention --num-query-groups 8 \
     --ffn-hidden-size 14336 --swiglu --vocab-size 32000 --seq-length 4096 \
     --micro-batch-size 1 --global-batch-size 128 --num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4 \
-    --num-layers-per-virtual-pipeline-stage 4
+    --num-layers-per-virtual-pipeline-stage 4 --bf16
 ";
 
 #[test]
@@ -279,16 +320,22 @@ fn arguments_of_megatron_are_one_job() {
             "seq=4096",
             "micro_batches=32",
             "virtual_stages=2",
-            "zero=0"
+            "zero=0",
+            "act_bytes=2",
+            "grad_bytes=4",
+            "gather_bytes=2"
         ]
     );
     let nemo = "trainer:\n  devices: 8\n  num_nodes: 2\nmodel:\n  tensor_model_parallel_size: 8 # inside a node\n  \
         num_layers: 4\n  hidden_size: 64\n  num_attention_heads: 4\n  activation: fast-swiglu\n  encoder_seq_length: 512\n  \
-        num_moe_experts: 4\n  moe_layer_freq: ([0]*1+[1]*3)\n  moe_router_topk: 1\n  ffn_hidden_size: 96\n";
+        num_moe_experts: 4\n  moe_layer_freq: ([0]*1+[1]*3)\n  moe_router_topk: 1\n  ffn_hidden_size: 96\n  precision: bf16\n  megatron_amp_O2: true\n";
     let made = read(nemo).unwrap();
     assert_eq!(made.value.sizes.experts.as_ref().unwrap().layers, [1, 2, 3]);
     assert_eq!((made.value.sizes.gated, made.assumed[0].what.as_str()), (true, "vocab"));
-    assert_eq!(run_of(&made.value), ["tp=8", "pp=1", "gpus=16", "seq=512", "zero=0"]);
+    assert_eq!(
+        run_of(&made.value),
+        ["tp=8", "pp=1", "gpus=16", "seq=512", "zero=0", "act_bytes=2", "grad_bytes=4", "gather_bytes=2"]
+    );
     for (old, new, said) in [
         ("--num-layers 32", "--num-layers $L", "num_layers: is '$L'; replace the variable by a number"),
         ("--hidden-size 4096", "", "hidden_size: is missing"),
@@ -317,7 +364,7 @@ fn arguments_of_megatron_that_change_the_job_are_taken_over() {
         ("--use-distributed-optimizer", "zero=1"),
         ("--use-torch-fsdp2", "zero=3"),
         ("--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads", "zero=2"),
-        ("--grad-reduce-in-bf16", "grad_bytes=2"),
+        ("--bf16 --grad-reduce-in-bf16", "grad_bytes=2"),
         ("--recompute-granularity full --recompute-method uniform", "recompute=full"),
         ("--recompute-activations", "recompute=selective"),
         ("--num-layers-per-virtual-pipeline-stage 2", "virtual_stages=4"),

@@ -291,6 +291,7 @@ fn of_job(job: &Job) -> Vec<Problem> {
             let message = "has no effect on a job of one replica, which exchanges no gradients";
             add(name, message, remedy.clone());
         }
+        add("tied", "has no effect on a job of one replica, which exchanges no tables", remedy);
     } else if !exchanges {
         let remedy = "give `dp_bytes_per_gpu` of the stages in the file".to_owned();
         add(
@@ -302,6 +303,10 @@ fn of_job(job: &Job) -> Vec<Problem> {
     if job.run.zero == 0 {
         let remedy = "raise `zero`".to_owned();
         add("gather_bytes", "has no effect without ZeRO, because replicas gather no parameters", remedy);
+    }
+    if shape.stages > 1 {
+        let message = "has no effect where the first and the last stage each hold a table";
+        add("tied", message, "set `pp` to 1".to_owned());
     }
     if shape.stages == 1 {
         for name in ["act_bytes", "blocking_p2p", "intra_pod_gbps", "balance"] {

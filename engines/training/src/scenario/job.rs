@@ -9,7 +9,7 @@ pub use forms::{ModelChoice, PortsPerPod};
 pub use measured::{Measured, MeasuredStage, NotAStep, Order, Step};
 pub use pods::{FailedPort, PodMap, PodRange};
 
-use super::limits::{MAX_GBPS, MAX_GPUS, MAX_LAYERS, MAX_SIZE, MIN_GBPS};
+use super::limits::{MAX_ACT_BYTES, MAX_GBPS, MAX_GPUS, MAX_LAYERS, MAX_SIZE, MIN_GBPS};
 use super::reconfiguration::Reconfiguration;
 use lightbay_core::problem::Problem;
 use lightbay_core::record::{Spec, any, list, within};
@@ -69,6 +69,8 @@ record! {
         pub head_dim: u32 = size(),
         /// Entries of the vocabulary.
         pub vocab: u32 = size(),
+        /// If true, the output table is the embedding table; a job with one stage then holds one table.
+        pub tied: bool = any().or(false).omitted(),
         /// Routed experts of a layer, for a mixture-of-experts model.
         pub experts: Option<u32> = size(),
         /// Experts that a token visits.
@@ -198,7 +200,7 @@ record! {
         /// Backward compute time divided by forward compute time.
         pub bwd_ratio: f64 = within(0.0..=100.0).or(USUAL.bwd_ratio),
         /// Size of one activation value between stages.
-        pub act_bytes: f64 = within(0.01..=16.0).or(USUAL.act_bytes).unit("B"),
+        pub act_bytes: f64 = within(0.01..=MAX_ACT_BYTES).or(USUAL.act_bytes).unit("B"),
         /// Size of one gradient value in the reduce-scatter between replicas.
         pub grad_bytes: f64 = within(0.01..=16.0).or(USUAL.grad_bytes).unit("B"),
         /// Size of one weight in the all-gather between replicas.

@@ -5,6 +5,7 @@ mod shared;
 mod table;
 
 pub(in crate::scenario) use access::beyond_valid_edges;
+pub(crate) use access::ports_from;
 pub use shared::shared_knobs;
 pub(crate) use table::replicas;
 pub(crate) use table::run_knobs;

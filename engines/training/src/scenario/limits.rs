@@ -24,6 +24,8 @@ pub const MAX_BYTES: f64 = 1e18;
 pub const MIN_BYTES: f64 = 1.0;
 /// Minimum length of an iteration of an instance, seconds: index windows treat events within 1e-9 s as simultaneous.
 pub const MIN_ITERATION_S: f64 = 1e-8;
+/// Largest size of an activation value between stages, bytes.
+pub const MAX_ACT_BYTES: f64 = 16.0;
 /// Smallest bandwidth, Gb/s.
 pub const MIN_GBPS: f64 = 0.001;
 /// Largest bandwidth, Gb/s.

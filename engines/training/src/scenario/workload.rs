@@ -102,7 +102,10 @@ impl Workload {
             }
             if last {
                 per_token += 2.0 * table;
-                others += table;
+                // One stage holds a tied table once; several stages hold a copy in the first and in the last.
+                if !model.tied || stage > 0 {
+                    others += table;
+                }
             }
             flops.push(per_token);
             let shard = experts * params.experts() / expert_shards + others / other_shards;

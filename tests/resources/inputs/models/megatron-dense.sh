@@ -9,5 +9,7 @@ MODEL_ARGS=(
     --num-query-groups 8
     --swiglu
     --vocab-size 96000
+    --bf16
+    --sequence-parallel
 )
 # --tensor-model-parallel-size and the rest of the layout are set where the job is started.

@@ -4,8 +4,8 @@
 use crate::Training;
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, Mla, Model, ModelChoice, RunConfig};
-use crate::scenario::knobs::{DP, replicas};
-use crate::scenario::limits::MAX_GPUS;
+use crate::scenario::knobs::{DP, job_knobs, ports_from, replicas};
+use crate::scenario::limits::{MAX_ACT_BYTES, MAX_GPUS};
 use crate::scenario::workload::params::{LayerParams, flops_per_token, parameter_total};
 use lightbay_core::format::{self, FormatInfo, ImportedScenario, Input, SubjectSort};
 use lightbay_core::json;
@@ -29,6 +29,12 @@ const DOUBTFUL: [&str; 5] = ["bandwidth_gbps", "peak_tflops", "mfu", "seq", "mic
 /// Values of a run that are derived from other values if they are not given.
 const FOLLOWING: [&str; 2] = ["intra_pod_gbps", "gpus_per_pod"];
 
+/// Sizes of the model that a description may lack, or that a family may change.
+const OF_MODEL: [&str; 3] = ["vocab", "gated", "tied"];
+
+/// Name of the parameter for the optical ports of a pod.
+const PORTS: &str = "ports_per_pod";
+
 /// Returns the descriptions of the importers.
 pub(crate) fn formats() -> [FormatInfo; 3] {
     // Models of Calculon have no experts.
@@ -36,7 +42,9 @@ pub(crate) fn formats() -> [FormatInfo; 3] {
         |name: &str, info: &ParamInfo| name != CALCULON || !["ep", "etp"].contains(&info.name.as_ref());
     let of = |name, help, extension| {
         let params = params_of::<RunConfig>().filter(|info| acts(name, info)).map(asked);
-        let params = params.chain([replicas()]);
+        let of_model = params_of::<Model>().filter(|info| OF_MODEL.contains(&info.name.as_ref()));
+        let ports = job_knobs().iter().filter(|info| info.name == PORTS).cloned();
+        let params = params.chain([replicas()]).chain(of_model.map(ParamInfo::derived)).chain(ports);
         FormatInfo::new(name, help, SubjectSort::Scenario, extension)
             .leaving_out(&["biases, norms, layers for multi-token prediction, and windows of the attention"])
             .with(params.collect())
@@ -81,7 +89,8 @@ fn described(format: &str, inputs: &[Input]) -> Result<Imported<DescribedJob>, P
 }
 
 /// Values that a file of Calculon or Megatron-LM may give, although a run has a default for them.
-const FROM_FILES: [&str; 7] = ["cp", "ep", "etp", "virtual_stages", "zero", "recompute", "grad_bytes"];
+const FROM_FILES: [&str; 9] =
+    ["cp", "ep", "etp", "virtual_stages", "zero", "recompute", "act_bytes", "grad_bytes", "gather_bytes"];
 
 /// Removes the default of a parameter of the importer if the file may contain the value, or if the import reports the
 /// value that it assumes.
@@ -103,14 +112,22 @@ pub(crate) fn scenario(
     strict: bool,
 ) -> Result<ImportedScenario<Training>, Problems> {
     let mut read = described(format, inputs)?;
-    let model = model_of(&read.value.sizes);
-    let (run, assumed) = run_of(params, &read.value.run)?;
-    read.assumed.extend(assumed);
+    let mut model = model_of(&read.value.sizes);
+    for name in OF_MODEL {
+        // The values of parameters have been checked, so the fields accept them.
+        let _ = params.get(name).and_then(|value| model.set_field(name, value));
+    }
+    let told = run_of(params, &read.value)?;
+    // A parameter replaces the value that would be assumed.
+    read.assumed.retain(|one| params.get(one.set_with.trim_end_matches('=')).is_none());
+    read.assumed.extend(told.assumed);
+    read.notes.extend(told.notes);
+    read.notes.extend(tables(&model, told.value.pp));
     let mut job = Job {
         model: Some(ModelChoice::Inline(model)),
-        run,
+        run: told.value,
         pods: None,
-        ports_per_pod: None,
+        ports_per_pod: params.get(PORTS).and_then(ports_from),
         failed_ports: Vec::new(),
         reverse: false,
         measured: None,
@@ -193,32 +210,29 @@ fn windowed(job: &Job, window: Option<WindowSizes>) -> Option<Assumed> {
     })
 }
 
-/// The run and the assumptions: each value comes from its parameter; if the parameter is not given, from the file;
-/// otherwise it has its default.
-fn run_of(
-    params: &Params,
-    of_file: &[(&'static str, ParamValue)],
-) -> Result<(RunConfig, Vec<Assumed>), Problems> {
-    let mut run = RunConfig::of(1, 1, 1, 0, 1);
-    let (mut problems, mut assumed) = (Problems::new(), Vec::new());
+/// The run, with assumptions and remarks: each value comes from its parameter; if the parameter is not given, from the
+/// file; otherwise it has its default.
+fn run_of(params: &Params, file: &DescribedJob) -> Result<Imported<RunConfig>, Problems> {
+    let mut made = Imported::new(RunConfig::of(1, 1, 1, 0, 1));
+    let mut problems = Problems::new();
     for info in params_of::<RunConfig>() {
         let name = info.name.as_ref();
-        let in_file = of_file.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        let in_file = file.run.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
         match params.get(name).or(in_file) {
             Some(value) => {
                 match info.accept(value) {
                     Ok(value) => {
                         // `accept` has already checked the value, so the field accepts it.
-                        let _ = run.set_field(name, &value);
+                        let _ = made.value.set_field(name, &value);
                     }
                     Err(problem) => problems.push(problem),
                 }
             }
-            None if DOUBTFUL.contains(&name) => assumed.extend(run.field(name).map(|value| Assumed {
-                what: name.to_owned(),
-                value: format!("{value} {}", info.unit).trim().to_owned(),
-                set_with: format!("{name}="),
-            })),
+            None if DOUBTFUL.contains(&name) => {
+                if let Some(value) = made.value.field(name) {
+                    made.assume(name, format!("{value} {}", info.unit).trim(), format!("{name}="));
+                }
+            }
             None if name == "gpus" && params.get(DP).is_some() => {}
             None if info.default.is_none() && !FOLLOWING.contains(&name) => {
                 problems.add(
@@ -230,6 +244,8 @@ fn run_of(
             None => {}
         }
     }
+    follow_tp(params, file, &mut made);
+    let run = &mut made.value;
     if let Some(dp) = params.int(DP) {
         if params.get("gpus").is_some() {
             problems.add(DP, "cannot be combined with 'gpus'", "give one of the two");
@@ -242,8 +258,52 @@ fn run_of(
             problems.add(DP, message, format!("give a job of at most {MAX_GPUS} GPUs"));
         }
     }
-    problems.into_result(())?;
-    Ok((run, assumed))
+    problems.into_result(made)
+}
+
+/// Sets the values that follow from the tensor-parallel size, if the parameters do not set them: the tensor-parallel
+/// size inside an expert, and the bytes of an activation if every rank sends whole activations.
+fn follow_tp(params: &Params, file: &DescribedJob, made: &mut Imported<RunConfig>) {
+    let RunConfig { tp, pp, act_bytes, .. } = made.value;
+    if tp == 1 {
+        return;
+    }
+    if file.etp_is_tp && params.get("etp").is_none() {
+        made.value.etp = tp;
+        made.note(format!(
+            "expert_tensor_parallel_size is not set; Megatron-LM then uses tensor_model_parallel_size, so etp={tp}"
+        ));
+    }
+    if !file.whole_sends || pp == 1 || params.get("act_bytes").is_some() {
+        return;
+    }
+    let whole = act_bytes * f64::from(tp);
+    let reason = format!(
+        "without sequence parallelism, each of the {tp} tensor-parallel ranks sends all activations to the next \
+         stage: {act_bytes} B x {tp} = {whole} B for each value"
+    );
+    match RunConfig::param("act_bytes").map(|info| info.accept(&ParamValue::Float(whole))) {
+        Some(Ok(_)) => {
+            made.value.act_bytes = whole;
+            made.note(format!("{reason}, so act_bytes={whole}"));
+        }
+        _ => {
+            made.value.act_bytes = MAX_ACT_BYTES;
+            made.assume("act_bytes", format!("{MAX_ACT_BYTES} B, the maximum, but {reason}"), "act_bytes=");
+        }
+    }
+}
+
+/// Returns the remark on the embedding table of a model whose output table is the same.
+fn tables(model: &Model, pp: u32) -> Option<String> {
+    model.tied.then(|| {
+        if pp == 1 {
+            return "the token embedding is tied to the output; the only stage holds one table".to_owned();
+        }
+        "the token embedding is tied to the output; the first and the last stage each hold a copy, whose gradients are \
+         exchanged between replicas; the exchange between the two stages is left out"
+            .to_owned()
+    })
 }
 
 /// Places the stages of a job without placement, and returns this assumption: the smallest number of stages per pod
@@ -286,6 +346,7 @@ fn model_of(sizes: &ModelSizes) -> Model {
         kv_heads: sizes.kv_heads,
         head_dim: sizes.head_dim,
         vocab: sizes.vocab,
+        tied: sizes.tied,
         experts: experts.map(|experts| experts.experts),
         top_k: experts.map(|experts| experts.top_k),
         expert_ffn: experts.map(|experts| experts.width),

@@ -87,7 +87,7 @@ pub(super) fn ports_value(ports: &[u32]) -> Option<ParamValue> {
 }
 
 /// Converts a value that is within the range of its parameter.
-pub(super) fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
+pub(crate) fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
     let port = |value: &ParamValue| u32::try_from(value.as_i64()?).ok();
     match value {
         ParamValue::List(values) => {

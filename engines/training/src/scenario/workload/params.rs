@@ -102,14 +102,14 @@ impl LayerParams {
     }
 }
 
-/// Number of parameters of the whole model with its input and output tables.
+/// Number of parameters of the whole model with its input and output tables; tied tables count once.
 pub fn parameter_total(model: &Model) -> f64 {
     let params = LayerParams::of(model);
     let dense = params.dense_layers_in(0, model.layers);
     let table = f64::from(model.vocab) * f64::from(model.hidden);
     f64::from(dense) * params.dense_layer()
         + f64::from(model.layers - dense) * (params.moe_layer_without_experts() + params.experts())
-        + 2.0 * table
+        + if model.tied { table } else { 2.0 * table }
 }
 
 /// Forward FLOPs of a token through the whole model, including its output table.

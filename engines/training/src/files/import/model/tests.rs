@@ -50,7 +50,7 @@ fn a_dense_model_with_grouped_queries() {
     let run = "tp=2 pp=4 gpus=16 gpus_per_pod_per_replica=4 micro_batches=4";
     let (job, notes) = job(config!("config-dense.json"), run);
     let bytes = [1_499_332_608.0, 1_056_964_608.0, 1_056_964_608.0, 1_499_332_608.0];
-    assert_loads(&job, 3_408_396_288.0, bytes, 8.971_146);
+    assert_loads(&job, 3_408_396_288.0 - 96_000.0 * 3072.0, bytes, 8.971_146);
     assert!(notes.iter().any(|note| note.contains("is tied")), "{notes:?}");
 }
 
@@ -222,4 +222,114 @@ fn a_file_sets_how_replicas_share_states_and_recompute() {
         from(CALCULON, &[run, config!("calculon-model.json"), config!("calculon-system.json")], "").0.run.zero
     };
     assert_eq!((execution(false), execution(true)), (0, 1));
+}
+
+/// A script of Megatron-LM with further arguments.
+fn script(more: &str) -> Input {
+    Input {
+        name: "x.sh".to_owned(),
+        bytes: format!(
+            "MODEL_ARGS=(--swiglu --num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 \
+             --vocab-size 50304)\nRUN_ARGS=(--micro-batch-size 2 --global-batch-size 64 \
+             --pipeline-model-parallel-size 4 {more})\n\
+             torchrun --nproc_per_node 8 --nnodes 8 pretrain_gpt.py ${{MODEL_ARGS[@]}} ${{RUN_ARGS[@]}}\n"
+        )
+        .into_bytes(),
+    }
+}
+
+#[test]
+fn values_that_follow_from_the_tensor_parallel_size_are_set() {
+    let experts = "--bf16 --num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4 --tensor-model-parallel-size 2";
+    let read = |more: &str, settings: &str| {
+        scenario(MEGATRON, &[script(more)], &params(settings), false).unwrap_or_else(|told| panic!("{told}"))
+    };
+    let run = |more: &str, settings: &str| {
+        let TrainingScenario::Job(job) = read(more, settings).scenario.body else { panic!("a job") };
+        job.run
+    };
+    let of_experts = run(experts, "");
+    assert_eq!((of_experts.etp, of_experts.stage_gpus()), (2, 8));
+    // A parameter changes the size inside an expert, too.
+    assert_eq!(run(experts, "tp=4 etp=1").etp, 1);
+    let dense = "--bf16 --tensor-model-parallel-size";
+    assert_eq!(
+        (run(&format!("{dense} 2"), "").act_bytes, run(&format!("{dense} 2"), "tp=4").act_bytes),
+        (4.0, 8.0)
+    );
+    assert_eq!(run(&format!("{dense} 2 --sequence-parallel"), "").act_bytes, 2.0);
+    assert_eq!(run(&format!("{dense} 2"), "act_bytes=1").act_bytes, 1.0);
+    let note = "sends all activations to the next stage: 2 B x 2 = 4 B for each value, so act_bytes=4";
+    let notes = read(&format!("{dense} 2"), "").notes;
+    assert!(notes.iter().any(|one| one.contains(note)), "{notes:?}");
+    // 4 B x 8 are more than the maximum.
+    let wide = read("--tensor-model-parallel-size 8", "gpus=64");
+    let assumed = wide.assumed.iter().find(|one| one.what == "act_bytes").unwrap();
+    assert!(assumed.value.starts_with("16 B, the maximum, but without"), "{}", assumed.value);
+}
+
+#[test]
+fn a_tied_table_of_one_stage_counts_once() {
+    let config = described_with(serde_json::json!({
+        "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
+        "vocab_size": 128_256, "tie_word_embeddings": true,
+    }));
+    let run = "gpus=16 micro_batches=4 tp=2 ports_per_pod=4";
+    let read = |more: &str| {
+        let (job, notes) = job(config.clone(), &format!("{run} {more}"));
+        let (bytes, _) = loads(&job);
+        (parameter_total(&job.resolved_model().unwrap()), bytes, notes)
+    };
+    let (parameters, one, notes) = read("pp=1 gpus_per_pod_per_replica=2");
+    assert!((parameters / 1e9 - 1.236).abs() < 5e-4, "{parameters}");
+    // Half of the parameters is on a GPU; a ring of 8 replicas moves 7/8 of 4 + 2 bytes for each.
+    assert_eq!(one, [parameters / 2.0 * 7.0 / 8.0 * 6.0]);
+    assert!(notes.iter().any(|note| note.contains("the only stage holds one table")), "{notes:?}");
+    let (_, untied, _) = read("pp=1 gpus_per_pod_per_replica=2 tied=false");
+    assert_eq!(untied[0] - one[0], 128_256.0 * 2048.0 / 2.0 * 7.0 / 8.0 * 6.0);
+    let (same, several, notes) = read("pp=2 gpus_per_pod_per_replica=2");
+    assert_eq!((same, several[0]), (parameters, several[1]));
+    assert!(notes.iter().any(|note| note.contains("each hold a copy")), "{notes:?}");
+}
+
+#[test]
+fn the_first_qwen_has_its_number_of_parameters() {
+    let config = described_with(serde_json::json!({
+        "model_type": "qwen", "hidden_size": 4096, "intermediate_size": 22_016, "num_attention_heads": 32,
+        "num_key_value_heads": 32, "num_hidden_layers": 32, "vocab_size": 151_936, "head_dim": 128,
+    }));
+    let (job, _) = job(config, "tp=2 pp=4 gpus=16 micro_batches=4");
+    assert!((parameter_total(&job.resolved_model().unwrap()) / 1e9 - 7.72).abs() < 5e-3);
+}
+
+#[test]
+fn parameters_that_messages_name_exist() {
+    let run = "tp=2 pp=4 gpus=16 micro_batches=4 mfu=0.4 peak_tflops=989 bandwidth_gbps=400 seq=4096 micro_batch_size=1";
+    let config = described_with(serde_json::json!({}));
+    let ports = |more: &str| {
+        scenario(HF_CONFIG, std::slice::from_ref(&config), &params(&format!("{run} {more}")), false)
+    };
+    let few = ports("gpus_per_pod_per_replica=2 ports_per_pod=1").unwrap_err().to_string();
+    assert!(few.contains("in ports_per_pod"), "{few}");
+    let TrainingScenario::Job(job) =
+        ports("gpus_per_pod_per_replica=2 ports_per_pod=4").unwrap().scenario.body
+    else {
+        panic!("a job")
+    };
+    assert_eq!(job.ports_per_pod, Some(crate::scenario::job::PortsPerPod::Same(4)));
+    let other = described_with(serde_json::json!({"model_type": "new", "hidden_act": "gelu"}));
+    let strict = |more: &str| {
+        let run = params(&format!("{run} gpus_per_pod_per_replica=2 ports_per_pod=4 {more}"));
+        scenario(HF_CONFIG, std::slice::from_ref(&other), &run, true).map_err(|told| told.to_string())
+    };
+    let told = strict("").unwrap_err();
+    assert!(told.contains("set 'gated='"), "{told}");
+    assert!(strict("gated=true").is_ok());
+    let calculon = |more: &str| {
+        let run = params(&format!("{run} gpus_per_pod_per_replica=2 ports_per_pod=4 {more}"));
+        scenario(CALCULON, &[config!("calculon-model.json")], &run, true).map_err(|told| told.to_string())
+    };
+    assert!(calculon("").unwrap_err().contains("set 'vocab='"));
+    let TrainingScenario::Job(job) = calculon("vocab=32000").unwrap().scenario.body else { panic!("a job") };
+    assert_eq!(job.resolved_model().unwrap().vocab, 32_000);
 }
