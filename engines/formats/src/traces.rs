@@ -11,6 +11,9 @@ pub mod task_graph;
 
 pub use builder::{NodeFacts, TraceBuilder};
 
+use lightbay_core::problem::Problem;
+use std::collections::BTreeMap;
+
 /// Maximum number of nodes of the trace of a rank.
 pub const MOST_NODES: usize = 4_000_000;
 /// Maximum size of the data of a node, and maximum number of its operations.
@@ -166,6 +169,8 @@ pub struct RankTrace {
     nodes: Vec<TracedNode>,
     deps: Vec<u32>,
     names: String,
+    /// Sizes of the parts of all-to-alls, by the index of the node.
+    parts: BTreeMap<u32, Vec<f64>>,
 }
 
 impl RankTrace {
@@ -180,11 +185,36 @@ impl RankTrace {
         &self.deps[start as usize..self.nodes[node].deps_end as usize]
     }
 
+    /// Returns the size of the part that an all-to-all sends to each rank of its group, in the order of the ranks of
+    /// the group and in the unit of [`TracedNode::size`]; `None` if the file has no such list, so that the parts are
+    /// equal.
+    pub fn parts(&self, node: usize) -> Option<&[f64]> {
+        self.parts.get(&(node as u32)).map(Vec::as_slice)
+    }
+
     /// Returns the name of a message or collective; empty for computations.
     pub fn name(&self, node: usize) -> &str {
         let start = node.checked_sub(1).map_or(0, |before| self.nodes[before].name_end);
         &self.names[start as usize..self.nodes[node].name_end as usize]
     }
+}
+
+/// Splits `size` in the proportions of a list of split sizes, which may count rows of a tensor instead of its elements.
+///
+/// # Errors
+/// A list that does not have one entry for each of `ranks` ranks, and a list of zeros for a size above 0.
+fn split(splits: &[u64], size: f64, ranks: Option<usize>, place: &str) -> Result<Vec<f64>, Problem> {
+    if let Some(ranks) = ranks.filter(|ranks| *ranks != splits.len()) {
+        let message = format!("has {} entries, but the group has {ranks} ranks", splits.len());
+        let remedy = format!("give {ranks} split sizes, or an empty list for equal parts");
+        return Err(Problem::new(place, message, remedy));
+    }
+    let sum: f64 = splits.iter().map(|part| *part as f64).sum();
+    if sum == 0.0 && size > 0.0 {
+        let message = format!("has only zeros, but the input has {size} bytes");
+        return Err(Problem::new(place, message, "give split sizes whose sum is the size of the input"));
+    }
+    Ok(splits.iter().map(|part| if sum > 0.0 { *part as f64 * size / sum } else { 0.0 }).collect())
 }
 
 /// Returns the rank in the name of a file: the number that is the last part before the endings, such as 3 in

@@ -198,6 +198,13 @@ impl TraceBuilder {
         });
     }
 
+    /// Sets the sizes of the parts that the last node, an all-to-all, sends to the ranks of its group.
+    pub(super) fn set_parts(&mut self, parts: Vec<f64>) {
+        if let Some(node) = self.trace.nodes.len().checked_sub(1) {
+            self.trace.parts.insert(node as u32, parts);
+        }
+    }
+
     fn collective(
         &mut self,
         facts: &NodeFacts<'_>,

@@ -5,7 +5,7 @@
 //! fixed work, so a replay with unchanged durations reproduces the trace.
 
 use super::builder::TraceBuilder;
-use super::{Lane, RankTrace, TracedCollective, TracedWork};
+use super::{Lane, RankTrace, TracedCollective, TracedGroup, TracedWork, split};
 use crate::gz::{self, Limits, io_problem};
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use serde::Deserialize;
@@ -56,6 +56,31 @@ impl Number {
     }
 }
 
+/// A list of whole numbers, as a list or as a text such as `[0, 1]`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ListText {
+    Numbers(Vec<u64>),
+    Text(String),
+    Other(IgnoredAny),
+}
+
+impl ListText {
+    /// Returns the numbers; `None` if the list is abridged (PyTorch writes at most 30 entries) or has other content.
+    fn get(&self) -> Option<Vec<u64>> {
+        let text = match self {
+            Self::Numbers(numbers) => return Some(numbers.clone()),
+            Self::Text(text) => text,
+            Self::Other(_) => return None,
+        };
+        let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+        if inner.trim().is_empty() {
+            return Some(Vec::new());
+        }
+        inner.split(',').map(|number| number.trim().parse().ok()).collect()
+    }
+}
+
 /// Arguments of a kernel of NCCL.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -71,7 +96,9 @@ struct KernelArguments {
     #[serde(rename = "Process Group Name")]
     group: Option<String>,
     #[serde(rename = "Process Group Ranks")]
-    ranks: Option<String>,
+    ranks: Option<ListText>,
+    #[serde(rename = "In split size")]
+    splits: Option<ListText>,
     #[serde(rename = "Src Rank")]
     from: Option<Number>,
     #[serde(rename = "Dst Rank")]
@@ -152,6 +179,7 @@ fn laid(content: ProfilerContent) -> Result<RankTrace, Problems> {
     let configured: BTreeMap<&str, &[u32]> =
         pg_config.iter().map(|group| (group.pg_name.as_str(), group.ranks.as_slice())).collect();
     let mut unsized_kernels: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut abridged = 0_u64;
     // The last kernel of every stream: its end and its number.
     let mut last: BTreeMap<i64, (f64, u64)> = BTreeMap::new();
     // All ends of every stream in order, to find the last one before a start.
@@ -180,6 +208,7 @@ fn laid(content: ProfilerContent) -> Result<RankTrace, Problems> {
             next += 1;
         }
         let micros = kernel.end - kernel.start;
+        let mut parts = Parts::Equal;
         let (name, work, size) = match &kernel.talks {
             None => ("", TracedWork::Compute(Lane::Free), -1.0),
             Some(talks) => {
@@ -187,11 +216,18 @@ fn laid(content: ProfilerContent) -> Result<RankTrace, Problems> {
                 let (work, size) = communication(name, arguments, (rank, world), &configured, &mut builder)?;
                 if size < 0.0 {
                     *unsized_kernels.entry(short(name)).or_default() += 1;
+                } else if let TracedWork::Collective { kind: TracedCollective::AllToAll, group } = work {
+                    parts = arguments.parts(size, kernel.start, &builder.trace().groups[group as usize])?;
                 }
                 (short(name), work, size)
             }
         };
         builder.push(next, name, work, [micros, 0.0, size], &deps);
+        match parts {
+            Parts::Equal => {}
+            Parts::Listed(parts) => builder.set_parts(parts),
+            Parts::Abridged => abridged += 1,
+        }
         last.insert(kernel.stream, (kernel.end, next));
         let ended = ends.entry(kernel.stream).or_default();
         // Kernels of a stream end in order; a trace with rounded times may say otherwise.
@@ -204,6 +240,12 @@ fn laid(content: ProfilerContent) -> Result<RankTrace, Problems> {
     if content.steps.len() > 1 {
         let steps = counted(content.steps.len() as u64, "step", "steps");
         trace.notes.push(format!("the trace has {steps} of the profiler; all of them form one iteration"));
+    }
+    if abridged > 0 {
+        trace.notes.push(format!(
+            "'In split size' is abridged in {}, so equal parts are assumed",
+            counted(abridged, "all-to-all", "all-to-alls")
+        ));
     }
     if !unsized_kernels.is_empty() {
         let sum: usize = unsized_kernels.values().sum();
@@ -253,7 +295,11 @@ fn communication(
         return Ok((TracedWork::Compute(Lane::Free), -1.0));
     };
     let group = arguments.group.as_deref().unwrap_or_default();
-    let listed = arguments.ranks.as_deref().and_then(ranks_of);
+    let listed = arguments.members().map(|mut ranks| {
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
+    });
     let ranks = configured.get(group).copied().filter(|ranks| !ranks.is_empty());
     let members = listed.or_else(|| ranks.map(<[u32]>::to_vec));
     let is_whole = world.is_some() && Number::get(arguments.size.as_ref()) == world.map(f64::from);
@@ -262,13 +308,47 @@ fn communication(
     Ok((TracedWork::Collective { kind, group }, size))
 }
 
-/// Returns the ranks in a text such as `[0, 1]`; `None` if the text is abridged.
-fn ranks_of(text: &str) -> Option<Vec<u32>> {
-    let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
-    let mut ranks: Vec<u32> = inner.split(',').map(|rank| rank.trim().parse().ok()).collect::<Option<_>>()?;
-    ranks.sort_unstable();
-    ranks.dedup();
-    (!ranks.is_empty()).then_some(ranks)
+/// Parts of the input that an all-to-all sends to the ranks of its group.
+#[derive(Debug)]
+enum Parts {
+    /// Equal parts, because the trace has no split sizes.
+    Equal,
+    /// Bytes for each rank.
+    Listed(Vec<f64>),
+    /// Unknown parts, because the trace has only some of the split sizes.
+    Abridged,
+}
+
+impl KernelArguments {
+    /// Returns the ranks of the group as listed; `None` if the list is abridged or empty.
+    fn members(&self) -> Option<Vec<u32>> {
+        let ranks = self.ranks.as_ref()?.get()?;
+        let ranks: Vec<u32> = ranks.iter().map(|rank| u32::try_from(*rank).ok()).collect::<Option<_>>()?;
+        (!ranks.is_empty()).then_some(ranks)
+    }
+
+    /// Returns the parts of an all-to-all with an input of `size` bytes; `start` is the time of the kernel.
+    ///
+    /// # Errors
+    /// Split sizes that do not fit the group or the input.
+    fn parts(&self, size: f64, start: f64, group: &TracedGroup) -> Result<Parts, Problem> {
+        let Some(list) = &self.splits else { return Ok(Parts::Equal) };
+        let Some(splits) = list.get() else { return Ok(Parts::Abridged) };
+        if splits.is_empty() {
+            return Ok(Parts::Equal);
+        }
+        let stated = Number::get(self.size.as_ref()).map(|size| size as usize);
+        let ranks = group.ranks.as_ref().map(Vec::len).or(stated);
+        let place = format!("'In split size' of the kernel at {start} us");
+        let parts = split(&splits, size, ranks, &place)?;
+        // The group keeps its ranks in ascending order; the split sizes follow the listed order.
+        let Some(members) = self.members().filter(|members| members.len() == parts.len()) else {
+            return Ok(Parts::Listed(parts));
+        };
+        let mut by_rank: Vec<(u32, f64)> = members.into_iter().zip(parts).collect();
+        by_rank.sort_by_key(|(rank, _)| *rank);
+        Ok(Parts::Listed(by_rank.into_iter().map(|(_, part)| part).collect()))
+    }
 }
 
 /// Returns the size in bytes of a value of a data type, given by the name of the type in PyTorch.
@@ -411,6 +491,39 @@ mod tests {
         assert_eq!((found.deps(4), found.deps(5)), (&[1, 3][..], &[4][..]));
         assert_eq!(found.groups[0].ranks.as_deref(), Some(&[0, 4][..]));
         assert_eq!(found.name(3), "ncclDevKernel_AllReduce_Sum");
+    }
+
+    /// The trace of an all-to-all of 40 bytes among four ranks; `more` holds further arguments.
+    fn all_to_all(more: &str) -> Result<RankTrace, String> {
+        let text = format!(
+            "{{\"traceEvents\":[{{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_SendRecv\",\
+             \"ts\":5,\"dur\":1,\"args\":{{\"stream\":7,\"Collective name\":\"all_to_allv\",\
+             \"In msg nelems\":20,\"dtype\":\"BFloat16\",\"Group size\":4{more}}}}}]}}"
+        );
+        read(text.as_bytes(), &Limits::default()).map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn split_sizes_are_the_parts_of_an_all_to_all() {
+        let parts = |more: &str| all_to_all(more).unwrap().parts(0).map(<[f64]>::to_vec);
+        assert_eq!(parts(""), None);
+        assert_eq!(parts(",\"In split size\":\"[]\""), None);
+        let listed = Some(vec![10.0, 4.0, 6.0, 20.0]);
+        assert_eq!(parts(",\"In split size\":\"[5, 2, 3, 10]\""), listed);
+        assert_eq!(parts(",\"In split size\":[5, 2, 3, 10]"), listed);
+        // Rows of a tensor of two columns, for ranks in another order.
+        let rows = ",\"In split size\":\"[10, 2, 4, 4]\",\"Process Group Ranks\":\"[3, 1, 0, 2]\"";
+        assert_eq!(parts(rows), Some(vec![8.0, 4.0, 8.0, 20.0]));
+        let said = |more: &str| all_to_all(more).unwrap_err();
+        let short = said(",\"In split size\":\"[5, 15]\"");
+        assert!(short.contains("'In split size' of the kernel at 5 us"), "{short}");
+        assert!(short.contains("has 2 entries, but the group has 4 ranks"), "{short}");
+        let zeros = said(",\"In split size\":\"[0, 0, 0, 0]\"");
+        assert!(zeros.contains("has only zeros, but the input has 40 bytes"), "{zeros}");
+        let abridged = all_to_all(",\"In split size\":\"[5, ..., 10]\"").unwrap();
+        assert_eq!(abridged.parts(0), None);
+        let note = &abridged.notes[0];
+        assert!(note.contains("abridged in 1 all-to-all, so equal parts are assumed"), "{note}");
     }
 
     #[test]

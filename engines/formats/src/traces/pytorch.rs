@@ -1,7 +1,7 @@
 //! Execution traces of PyTorch: the calls of one rank, without times. Only the records of collectives are used.
 
 use super::builder::TraceBuilder;
-use super::{RankTrace, TracedCollective, TracedWork};
+use super::{RankTrace, TracedCollective, TracedWork, split};
 use crate::gz::{self, Limits};
 use lightbay_core::problem::{Problem, Problems, counted};
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
     };
     let mut builder = TraceBuilder::new(false);
     let mut before: Option<u64> = None;
-    let (mut other, mut sizeless) = (0_u64, 0_u64);
+    let (mut other, mut sizeless, mut abridged) = (0_u64, 0_u64, 0_u64);
     let mut calls: Vec<(u64, &Value)> = nodes
         .iter()
         .filter(|node| node.get("name").and_then(Value::as_str) == Some("record_param_comms"))
@@ -57,6 +57,17 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
         let deps: Vec<u64> = before.into_iter().collect();
         let size = bytes.filter(|bytes| (0.0..=super::MOST).contains(bytes)).unwrap_or(-1.0);
         builder.push(id, name, TracedWork::Collective { kind, group }, [0.0, 0.0, size], &deps);
+        // The split sizes of the input follow the name.
+        let splits = values.get(at + 1).and_then(Value::as_array).filter(|list| !list.is_empty());
+        if let Some(splits) = splits.filter(|_| kind == TracedCollective::AllToAll && size >= 0.0) {
+            match splits.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>() {
+                Some(splits) => {
+                    let place = format!("split sizes of node {id}");
+                    builder.set_parts(split(&splits, size, world.map(|world| world as usize), &place)?);
+                }
+                None => abridged += 1,
+            }
+        }
         before = Some(id);
     }
     if builder.is_empty() {
@@ -79,6 +90,12 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
     if other > 0 {
         let what = counted(other, "record", "records");
         trace.notes.push(format!("{what} of communication without a known collective"));
+    }
+    if abridged > 0 {
+        let what = counted(abridged, "all-to-all", "all-to-alls");
+        trace
+            .notes
+            .push(format!("the split sizes of {what} are not whole numbers, so equal parts are assumed"));
     }
     if sizeless > 0 {
         trace.notes.push(format!("{} without sizes", counted(sizeless, "collective", "collectives")));
@@ -128,6 +145,12 @@ mod tests {
         assert_eq!((sizes, found.world, found.rank), (vec![14.0, 402.0], Some(2), Some(0)));
         assert_eq!((found.deps(0), found.deps(1)), (&[][..], &[0][..]));
         assert_eq!(found.groups[0].name, "2 ranks");
+        let split = text.replace("\"allreduce\",[]", "\"all_to_allv\",[1,3]");
+        let found = read(split.as_bytes(), &Limits::default()).unwrap();
+        assert_eq!((found.parts(0), found.parts(1)), (Some(&[3.5, 10.5][..]), None));
+        let wrong = text.replace("\"allreduce\",[]", "\"all_to_allv\",[1,3,4]");
+        let wrong = read(wrong.as_bytes(), &Limits::default()).unwrap_err().to_string();
+        assert!(wrong.contains("split sizes of node 4: has 3 entries, but the group has 2 ranks"), "{wrong}");
         let none = read("{\"nodes\":[]}".as_bytes(), &Limits::default()).unwrap_err().to_string();
         assert!(none.contains("have no collectives"), "{none}");
     }
