@@ -3,10 +3,11 @@
 //!
 //! Each trace is reduced to its messages and collectives and the computations between them ([`program`]). Ranks of a
 //! pod with the same program are merged ([`classes`]), and the parts of each message and collective on different ranks
-//! are joined ([`joined`]). Collectives become transfers between pods ([`graph`]), computations of a rank are put in an
+//! are joined ([`joined`]). Collectives become transfers between pods ([`graph`], [`exchange`]), computations of a rank are put in an
 //! order ([`order`]), and the result is an explicit instance ([`instance`]).
 
 mod classes;
+mod exchange;
 mod graph;
 mod instance;
 mod joined;

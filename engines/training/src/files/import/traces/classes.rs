@@ -13,7 +13,7 @@ use lightbay_formats::traces::{RankTrace, TracedCollective, TracedGroup};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Maximum number of steps of all classes.
 const MOST_STEPS: usize = 12_000_000;
@@ -38,6 +38,8 @@ pub(super) struct RankClass {
     pub groups: Vec<Vec<u32>>,
     /// For every rank, peer and tag of the messages, in the order of the program.
     pub messages: Vec<Vec<(u32, i64)>>,
+    /// For every rank, the bytes that its all-to-alls send to each rank of their groups, as in [`RankProgram::parts`].
+    pub parts: Vec<Vec<(u32, Arc<[f64]>)>>,
     /// Names of the messages and collectives in the first trace, in the order of the program.
     pub names: Vec<Box<str>>,
     /// Node numbers of these messages and collectives in the first trace.
@@ -167,13 +169,14 @@ fn one_problem(mut failed: Vec<Problems>) -> Result<(), Problems> {
 }
 
 impl RankClass {
-    /// Sorts the ranks; the groups and messages of every rank are sorted with the ranks.
+    /// Sorts the ranks; the groups, messages and parts of every rank are sorted with the ranks.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.ranks.len()).collect();
         order.sort_by_key(|at| self.ranks[*at]);
         self.ranks = order.iter().map(|at| self.ranks[*at]).collect();
         self.groups = order.iter().map(|at| std::mem::take(&mut self.groups[*at])).collect();
         self.messages = order.iter().map(|at| std::mem::take(&mut self.messages[*at])).collect();
+        self.parts = order.iter().map(|at| std::mem::take(&mut self.parts[*at])).collect();
     }
 }
 
@@ -224,6 +227,7 @@ fn rank(
         .collect();
     let unknown: Vec<u32> = own.iter().map(|group| shared.pattern(*group, pods)).collect();
     let messages = std::mem::take(&mut program.messages);
+    let parts = std::mem::take(&mut program.parts);
     program.groups.clear();
     let nodes = std::mem::take(&mut program.nodes);
     let pod = pods.of[file.rank as usize];
@@ -246,6 +250,7 @@ fn rank(
         class.ranks.push(file.rank);
         class.groups.push(own);
         class.messages.push(messages);
+        class.parts.push(parts);
         return Ok(());
     }
     shared.steps += program.items.len() + program.preds.len() / 4;
@@ -265,6 +270,7 @@ fn rank(
         ranks: vec![file.rank],
         groups: vec![own],
         messages: vec![messages],
+        parts: vec![parts],
         names: nodes.iter().map(|node| trace.name(*node as usize).into()).collect(),
         ids: nodes.iter().map(|node| trace.nodes()[*node as usize].id).collect(),
         program,

@@ -1,18 +1,20 @@
 //! The graph of the whole job: fixed work inside pods, and transfers between pods.
 //!
 //! A collective runs on a ring over its ranks, which are ordered by pod: every hop between pods is a transfer, and the
-//! hops inside pods take a fixed time. In an all-to-all, each rank sends directly to each other rank; in a gather or a
-//! scatter, data goes directly between the first rank and each other rank.
+//! hops inside pods take a fixed time. In an all-to-all, each rank sends directly to each other rank ([`Exchange`]); in
+//! a gather or a scatter, data goes directly between the first rank and each other rank.
 
 use super::assumed;
 use super::classes::Classes;
+use super::exchange::Exchange;
 use super::joined::{JoinedSteps, JointStep, JointWork};
 use super::knobs::TraceOptions;
 use super::placement::TracePods;
 use super::program::ProgramStep;
 use super::summary::TraceSummary;
 use crate::scenario::limits::{MAX_TASKS, MIN_BYTES};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::scenario::Assumed;
 use lightbay_formats::traces::{Lane, TracedCollective};
 use std::collections::BTreeMap;
 
@@ -68,12 +70,12 @@ struct Pieces {
 }
 
 /// Rates and latency from which transfers and times inside pods are computed.
-struct Rates {
+pub(super) struct Rates {
     /// Bytes per second of a NIC, and of a GPU inside a pod.
-    between: f64,
-    inside: f64,
-    latency_s: f64,
-    both_directions: bool,
+    pub between: f64,
+    pub inside: f64,
+    pub latency_s: f64,
+    pub both_directions: bool,
 }
 
 /// Builds the graph.
@@ -93,13 +95,67 @@ pub(super) fn graph(
         latency_s: options.latency() * 1e-6,
         both_directions: options.both_directions,
     };
+    let exact = built(classes, joined, pods, &rates, true);
+    let (graph, inside) = match exact {
+        // Flows of all GPUs of an all-to-all can be too many; flows with the same sums of pods are fewer.
+        Err(refused) if joined.joints.iter().any(JointStep::is_exchange) => {
+            let coarse = built(classes, joined, pods, &rates, false).map_err(|_| refused)?;
+            summary.notes.push(format!(
+                "the GPUs of a pod share the bytes of all-to-alls evenly, because their own bytes would take more than {MAX_TASKS} transfers"
+            ));
+            coarse
+        }
+        other => other?,
+    };
+    if graph.transfers.is_empty() {
+        return Err(no_transfers(classes, pods).into());
+    }
+    if options.bandwidth_gbps.is_none() {
+        let value = format!("{} Gb/s", options.bandwidth());
+        summary.assumed.push(assumed("rate of one NIC and circuit", value, "bandwidth_gbps"));
+    }
+    if inside && options.intra_pod_gbps.is_none() {
+        let value = format!("{} Gb/s", options.inside_gbps());
+        summary.assumed.push(assumed("rate of one GPU inside a pod", value, "intra_pod_gbps"));
+    }
+    if inside && options.latency_us.is_none() {
+        let value = format!("{} us", options.latency());
+        summary.assumed.push(assumed(
+            "latency of one step of a collective inside a pod",
+            value,
+            "latency_us",
+        ));
+    }
+    let unlisted = |joint: &&JointStep| {
+        joint.sent.iter().any(|own| own.parts.is_none() && own.total.to_bits() != joint.bytes.to_bits())
+    };
+    let unlisted = joined.joints.iter().filter(unlisted).count() as u64;
+    if unlisted > 0 {
+        let what = counted(unlisted, "all-to-all", "all-to-alls");
+        summary.assumed.push(Assumed {
+            what: format!("parts of {what} whose ranks send different totals without a list of split sizes"),
+            value: "equal parts for all ranks".to_owned(),
+            set_with: String::new(),
+        });
+    }
+    Ok(graph)
+}
+
+/// Builds the graph; `exact` as in [`Exchange`]. Also returns `true` if work inside pods takes time.
+fn built(
+    classes: &Classes,
+    joined: &JoinedSteps,
+    pods: &TracePods,
+    rates: &Rates,
+    exact: bool,
+) -> Result<(JobGraph, bool), Problems> {
     let mut graph = JobGraph::default();
     let mut inside = false;
     // The node at which the joint work ends, and where it begins.
     let mut ends = Vec::with_capacity(joined.joints.len());
     let mut begins = Vec::with_capacity(joined.joints.len());
     for (number, joint) in (0_u32..).zip(&joined.joints) {
-        let pieces = pieces(number, joint, classes, pods, &rates);
+        let pieces = pieces(number, joint, classes, pods, rates, exact);
         inside |= pieces.fixed_s > 0.0;
         let count = pieces.transfers.len() + usize::from(pieces.fixed_s > 0.0);
         if count <= 1 {
@@ -157,26 +213,7 @@ pub(super) fn graph(
         preds.sort_unstable();
         preds.dedup();
     }
-    if graph.transfers.is_empty() {
-        return Err(no_transfers(classes, pods).into());
-    }
-    if options.bandwidth_gbps.is_none() {
-        let value = format!("{} Gb/s", options.bandwidth());
-        summary.assumed.push(assumed("rate of one NIC and circuit", value, "bandwidth_gbps"));
-    }
-    if inside && options.intra_pod_gbps.is_none() {
-        let value = format!("{} Gb/s", options.inside_gbps());
-        summary.assumed.push(assumed("rate of one GPU inside a pod", value, "intra_pod_gbps"));
-    }
-    if inside && options.latency_us.is_none() {
-        let value = format!("{} us", options.latency());
-        summary.assumed.push(assumed(
-            "latency of one step of a collective inside a pod",
-            value,
-            "latency_us",
-        ));
-    }
-    Ok(graph)
+    Ok((graph, inside))
 }
 
 fn no_transfers(classes: &Classes, pods: &TracePods) -> Problem {
@@ -211,8 +248,15 @@ fn place(graph: &mut JobGraph, node: u32, transfer: Transfer, rate: f64) {
     graph.transfers.push(transfer);
 }
 
-fn pieces(number: u32, joint: &JointStep, classes: &Classes, pods: &TracePods, rates: &Rates) -> Pieces {
-    let mut flows = Flows { by_pods: BTreeMap::new(), fixed_s: 0.0 };
+fn pieces(
+    number: u32,
+    joint: &JointStep,
+    classes: &Classes,
+    pods: &TracePods,
+    rates: &Rates,
+    exact: bool,
+) -> Pieces {
+    let mut flows = Flows::default();
     match &joint.work {
         JointWork::Messages(pairs) => {
             for &(from, to) in pairs {
@@ -221,8 +265,13 @@ fn pieces(number: u32, joint: &JointStep, classes: &Classes, pods: &TracePods, r
         }
         JointWork::Collective(kind, groups) => {
             for (place, group) in groups.iter().enumerate() {
+                let members = classes.members(*group);
+                if *kind == TracedCollective::AllToAll {
+                    all_to_all(members, joint, pods, rates, exact, &mut flows);
+                    continue;
+                }
                 let backwards = rates.both_directions && place % 2 == 1;
-                collective(*kind, classes.members(*group), joint.bytes, backwards, pods, rates, &mut flows);
+                collective(*kind, members, joint.bytes, backwards, pods, rates, &mut flows);
             }
         }
     }
@@ -237,16 +286,24 @@ fn pieces(number: u32, joint: &JointStep, classes: &Classes, pods: &TracePods, r
 }
 
 /// Flows between pods, and the maximum time of a flow inside a pod.
-struct Flows {
+#[derive(Default)]
+pub(super) struct Flows {
     /// Flows by pods and bytes.
-    by_pods: BTreeMap<(u32, u32, u64), Vec<(u32, u32)>>,
-    fixed_s: f64,
+    pub by_pods: BTreeMap<(u32, u32, u64), Vec<(u32, u32)>>,
+    pub fixed_s: f64,
 }
 
 impl Flows {
     /// Adds a flow of `bytes` from rank to rank; if both ranks are in one pod, only raises the maximum time to the time
     /// of this flow plus `latency_s`. Flows between pods below the minimum volume are left out.
-    fn add(&mut self, [from, to]: [u32; 2], bytes: f64, pods: &TracePods, rates: &Rates, latency_s: f64) {
+    pub(super) fn add(
+        &mut self,
+        [from, to]: [u32; 2],
+        bytes: f64,
+        pods: &TracePods,
+        rates: &Rates,
+        latency_s: f64,
+    ) {
         let (a, b) = (pods.of[from as usize], pods.of[to as usize]);
         if a == b {
             self.fixed_s = self.fixed_s.max(latency_s + bytes / rates.inside);
@@ -269,9 +326,7 @@ fn collective(
     if count < 2 {
         return;
     }
-    let mut ring: Vec<u32> = members.to_vec();
-    ring.sort_by_key(|rank| (pods.of[*rank as usize], *rank));
-    let alone = pods.of[ring[0] as usize] == pods.of[ring[count - 1] as usize];
+    let (mut ring, alone) = ring(members, pods);
     let n = count as f64;
     let steps = (n - 1.0) * if kind == TracedCollective::AllReduce { 2.0 } else { 1.0 };
     let latency_s = if alone { steps * rates.latency_s } else { 0.0 };
@@ -305,26 +360,40 @@ fn collective(
                 flows.add(ends, part, pods, rates, latency_s);
             }
         }
-        TracedCollective::AllToAll => all_to_all(&ring, bytes / n, latency_s, pods, rates, flows),
-        TracedCollective::Barrier => flows.fixed_s = flows.fixed_s.max(latency_s),
+        TracedCollective::AllToAll | TracedCollective::Barrier => {
+            flows.fixed_s = flows.fixed_s.max(latency_s)
+        }
     }
 }
 
-/// Adds the flows by which every rank sends `part` bytes to every other rank. The bytes from one pod to another are
-/// shared by as many flows as the pod with fewer ranks has ranks.
-fn all_to_all(ring: &[u32], part: f64, latency_s: f64, pods: &TracePods, rates: &Rates, flows: &mut Flows) {
-    let sides: Vec<&[u32]> = ring.chunk_by(|a, b| pods.of[*a as usize] == pods.of[*b as usize]).collect();
-    for (a, from) in sides.iter().enumerate() {
-        if from.len() > 1 {
-            let inside = part * (from.len() - 1) as f64 / rates.inside;
-            flows.fixed_s = flows.fixed_s.max(latency_s + inside);
-        }
-        for to in sides.iter().enumerate().filter(|(b, _)| *b != a).map(|(_, to)| to) {
-            let lanes = from.len().min(to.len());
-            let per_lane = part * (from.len() * to.len()) as f64 / lanes as f64;
-            for lane in 0..lanes {
-                flows.add([from[lane], to[lane]], per_lane, pods, rates, 0.0);
-            }
-        }
+/// Returns the ranks ordered by pod, and `true` if all of them are in one pod.
+fn ring(members: &[u32], pods: &TracePods) -> (Vec<u32>, bool) {
+    let mut ring: Vec<u32> = members.to_vec();
+    let pod = |rank: u32| pods.of[rank as usize];
+    ring.sort_by_key(|rank| (pod(*rank), *rank));
+    let alone = ring.first().map(|rank| pod(*rank)) == ring.last().map(|rank| pod(*rank));
+    (ring, alone)
+}
+
+/// Adds the flows of an all-to-all among `members`.
+fn all_to_all(
+    members: &[u32],
+    joint: &JointStep,
+    pods: &TracePods,
+    rates: &Rates,
+    exact: bool,
+    flows: &mut Flows,
+) {
+    if members.len() < 2 {
+        return;
+    }
+    let (ring, alone) = ring(members, pods);
+    let steps = (members.len() - 1) as f64;
+    let latency_s = if alone { steps * rates.latency_s } else { 0.0 };
+    let exchange = Exchange { ring: &ring, pods, rates, latency_s, exact };
+    if joint.sent.is_empty() {
+        exchange.equal(joint.bytes / members.len() as f64, flows);
+    } else {
+        exchange.unequal(members, &joint.sent, joint.bytes, flows);
     }
 }

@@ -7,6 +7,7 @@ use super::program::ProgramStep;
 use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_formats::traces::TracedCollective;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Work that several classes do together.
 #[derive(Clone, Debug)]
@@ -16,6 +17,25 @@ pub(super) struct JointStep {
     pub work: JointWork,
     /// Bytes of the message, or of the input of each rank.
     pub bytes: f64,
+    /// Bytes of each rank with a trace, by rank, if the work is an all-to-all whose ranks send different totals or list
+    /// their parts; otherwise empty.
+    pub sent: Vec<SentBytes>,
+}
+
+impl JointStep {
+    /// Returns `true` for all-to-alls.
+    pub(super) const fn is_exchange(&self) -> bool {
+        matches!(self.work, JointWork::Collective(TracedCollective::AllToAll, _))
+    }
+}
+
+/// Bytes that a rank sends in an all-to-all.
+#[derive(Clone, Debug)]
+pub(super) struct SentBytes {
+    pub rank: u32,
+    pub total: f64,
+    /// Bytes for each rank of the group, in the order of the group; `None` for equal parts.
+    pub parts: Option<Arc<[f64]>>,
 }
 
 /// Operation of the classes.
@@ -248,15 +268,30 @@ fn collected(
                     parts: Vec::new(),
                     work: fresh,
                     bytes: f64::from_bits(bytes),
+                    sent: Vec::new(),
                 });
             }
             let own = &mut joined.joints[joint as usize];
+            let is_exchange = own.is_exchange();
+            if is_exchange {
+                own.sent.extend(class.ranks.iter().zip(&class.parts).map(|(rank, parts)| {
+                    SentBytes {
+                        rank: *rank,
+                        total: f64::from_bits(bytes),
+                        parts: parts
+                            .binary_search_by_key(&number, |(own, _)| *own)
+                            .ok()
+                            .map(|at| Arc::clone(&parts[at].1)),
+                    }
+                }));
+            }
             // Parts are added class by class.
             if own.parts.last().is_some_and(|(class, _)| *class == at) {
                 return Ok(Joining::Conflict);
             }
             own.parts.push((at, number));
-            let agrees = own.bytes.to_bits() == bytes
+            // The ranks of an all-to-all may send different totals.
+            let agrees = (is_exchange || own.bytes.to_bits() == bytes)
                 && match (&mut own.work, item) {
                     (JointWork::Messages(pairs), ProgramStep::Message { sends, .. }) => {
                         let peers = class.messages.iter().map(|messages| messages[message].0);
@@ -289,8 +324,36 @@ fn collected(
                 groups.dedup();
             }
         }
+        let is_even = |own: &SentBytes| own.parts.is_none() && own.total.to_bits() == joint.bytes.to_bits();
+        if joint.sent.iter().all(is_even) {
+            joint.sent = Vec::new();
+        }
+        joint.sent.sort_unstable_by_key(|own| own.rank);
+        if let JointWork::Collective(_, groups) = &joint.work {
+            groups.iter().for_each(|group| check_parts(classes, *group, &joint.sent, &mut problems));
+        }
     }
     problems.into_result(Joining::JoinedSteps(joined))
+}
+
+/// Refuses lists of parts whose length is not the number of ranks of the group.
+fn check_parts(classes: &Classes, group: u32, sent: &[SentBytes], problems: &mut Problems) {
+    let members = classes.members(group);
+    for rank in members {
+        let own = sent.binary_search_by_key(rank, |own| own.rank).ok().map(|at| &sent[at]);
+        let Some(parts) = own.and_then(|own| own.parts.as_ref()) else { continue };
+        if parts.len() != members.len() {
+            problems.add(
+                format!("group '{}'", printable(&classes.groups[group as usize].name)),
+                format!(
+                    "has {} ranks, but rank {rank} gives {} split sizes in an all-to-all",
+                    members.len(),
+                    parts.len()
+                ),
+                "give the file of groups of this run, or traces with one split size for each rank",
+            );
+        }
+    }
 }
 
 /// Returns the problem of two parts of one message or collective that differ.

@@ -6,6 +6,7 @@
 use super::knobs::TraceOptions;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::traces::{Lane, RankTrace, TracedCollective, TracedWork};
+use std::sync::Arc;
 
 /// A step of a program, without its duration and peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +46,9 @@ pub(super) struct RankProgram {
     pub seconds: Vec<f64>,
     /// Peer and tag of every message, in the order of the steps.
     pub messages: Vec<(u32, i64)>,
+    /// Bytes that an all-to-all sends to each rank of its group, if the trace lists them: the number of the collective
+    /// among the messages and collectives, and the bytes.
+    pub parts: Vec<(u32, Arc<[f64]>)>,
     /// For each group of the program, its index among the groups of the trace.
     pub groups: Vec<u32>,
     /// Node of the trace of every message and collective, in the order of the steps.
@@ -161,6 +165,11 @@ pub(super) fn program(
                     kind == TracedCollective::AllGather && options.total == Some(true) && !is_sizeless;
                 let bytes = if is_whole { size / group_ranks(group).max(1) as f64 } else { size };
                 let group = *own;
+                if let Some(parts) = trace.parts(at as usize).filter(|_| !is_sizeless) {
+                    let number = reduction.made.nodes.len() as u32;
+                    let bytes = parts.iter().map(|part| part * context.elem_bytes).collect();
+                    reduction.made.parts.push((number, bytes));
+                }
                 reduction.communication(at, ProgramStep::Collective { kind, bytes: bytes.to_bits(), group });
             }
         }

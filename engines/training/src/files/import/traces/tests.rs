@@ -156,6 +156,78 @@ fn other_collectives_send_what_their_definition_says() {
     assert_eq!(sent(6, &["elem_bytes=2"]), [(0, 1, 2, 2e6), (1, 0, 2, 2e6)]);
 }
 
+/// Bytes that each rank sends to and receives from other pods.
+fn bytes_of_ranks(instance: &Instance, ranks: usize) -> Vec<[f64; 2]> {
+    let mut sums = vec![[0.0; 2]; ranks];
+    for task in &instance.tasks {
+        for (side, gpus) in [&task.src_gpus, &task.dst_gpus].into_iter().enumerate() {
+            gpus.iter().for_each(|gpu| sums[gpu as usize][side] += task.volume_bytes / f64::from(task.flows));
+        }
+    }
+    sums
+}
+
+/// Pods of the ranks 0 and 1, of rank 2, and of rank 3.
+fn table_of_four() -> Input {
+    let text = "rank_first,rank_last,pod\n0,1,big\n2,2,y\n3,3,z\n";
+    Input { name: "pods.csv".to_owned(), bytes: text.as_bytes().to_vec() }
+}
+
+#[test]
+fn an_all_to_all_between_pods_of_unequal_size_uses_every_gpu() {
+    let rank = |rank: u32, bytes: u64| trace(rank, &[(1, Made::Collective(6, bytes, "all"), &[])]);
+    let files: Vec<Input> = (0..4).map(|at| rank(at, 8_000_000)).chain([table_of_four()]).collect();
+    let (instance, _) = import(&files, &with(&["ports_per_pod=3"])).unwrap();
+    let (big, small) = ([4e6, 4e6], [6e6, 6e6]);
+    assert_eq!(bytes_of_ranks(&instance, 4), [big, big, small, small]);
+    assert_eq!(instance.tasks.len(), 6);
+    // Ranks of one run may send different totals.
+    let files = (0..4).map(|at| rank(at, 4_000_000 * u64::from(at + 1))).chain([table_of_four()]);
+    let (instance, made) = import(&files.collect::<Vec<_>>(), &with(&["ports_per_pod=3"])).unwrap();
+    let sent: Vec<f64> = bytes_of_ranks(&instance, 4).iter().map(|sides| sides[0]).collect();
+    assert_eq!(sent, [2e6, 4e6, 9e6, 12e6]);
+    let said = &made.assumed.last().unwrap().what;
+    assert!(said.contains("parts of 1 all-to-all whose ranks send different totals"), "{said}");
+}
+
+/// The profiler trace of a rank with one all-to-all of BF16 numbers.
+fn profiled(rank: u32, elements: u32, splits: &str) -> Input {
+    let text = format!(
+        "{{\"distributedInfo\":{{\"rank\":{rank},\"world_size\":4}},\"traceEvents\":[{{\"ph\":\"X\",\
+         \"cat\":\"kernel\",\"name\":\"ncclDevKernel_SendRecv\",\"ts\":5,\"dur\":9,\"args\":{{\"stream\":7,\
+         \"Collective name\":\"all_to_allv\",\"In msg nelems\":{elements},\"dtype\":\"BFloat16\",\
+         \"Group size\":4,\"Process Group Name\":\"0\",\"Process Group Ranks\":\"[0, 1, 2, 3]\",\
+         \"In split size\":\"{splits}\"}}}}]}}"
+    );
+    Input { name: format!("job.{rank}.json"), bytes: text.into_bytes() }
+}
+
+#[test]
+fn split_sizes_of_a_profiler_trace_are_the_parts_of_an_all_to_all() {
+    let files: Vec<Input> = (0..4)
+        .map(|rank| profiled(rank, 4_000_000, "[1000000, 500000, 500000, 2000000]"))
+        .chain([table_of_four()])
+        .collect();
+    let (instance, _) = import(&files, &with(&["ports_per_pod=3"])).unwrap();
+    let bytes = |instance: &Instance, from: u32, to: u32| -> f64 {
+        let own = instance.tasks.iter().filter(|task| (task.src_pod.0, task.dst_pod.0) == (from, to));
+        own.map(|task| task.volume_bytes).sum()
+    };
+    assert_eq!([bytes(&instance, 0, 2), bytes(&instance, 0, 1), bytes(&instance, 2, 0)], [8e6, 2e6, 3e6]);
+    assert_eq!(bytes_of_ranks(&instance, 4)[3], [4e6, 12e6]);
+    // Expert parallelism: every rank sends another total.
+    let files = [(5, "[1, 1, 1, 2]"), (3, "[3, 0, 0, 0]"), (8, "[2, 2, 2, 2]"), (4, "[0, 0, 4, 0]")];
+    let files = (0..).zip(files).map(|(rank, (elements, splits))| profiled(rank, 1000 * elements, splits));
+    let files: Vec<Input> = files.chain([table_of_four()]).collect();
+    let (instance, made) = import(&files, &with(&["ports_per_pod=3"])).unwrap();
+    assert_eq!([bytes(&instance, 0, 2), bytes(&instance, 1, 0), bytes(&instance, 2, 1)], [4e3, 8e3, 8e3]);
+    assert!(!made.assumed.iter().any(|assumed| assumed.what.contains("all-to-all")), "{:?}", made.assumed);
+    let wrong: Vec<Input> =
+        (0..4).map(|rank| profiled(rank, 10, "[5, 5]")).chain([table_of_four()]).collect();
+    let said = import(&wrong, &with(&["ports_per_pod=3"])).unwrap_err();
+    assert!(said.contains("has 2 entries, but the group has 4 ranks"), "{said}");
+}
+
 #[test]
 fn computations_of_a_gpu_follow_each_other() {
     // Two computations become ready at once; the message waits for the second one.
