@@ -58,7 +58,7 @@ impl Builder<'_> {
                     .iter()
                     .flat_map(|ends| {
                         if bucket + 1 == buckets {
-                            [ends.last[stage], ends.last_send[stage].filter(|_| self.blocking)]
+                            [ends.last[stage], ends.last_send[stage]]
                         } else {
                             [ends.final_gradients[stage].get(taken - 1).copied(), None]
                         }

@@ -233,10 +233,7 @@ impl<'a> Builder<'a> {
                 let bytes = f64::from(flows) * per_gpu * own as f64 / layers as f64;
                 let task = self.exchange(stage, name, flows, bytes);
                 let ready = if bucket + 1 == buckets {
-                    [
-                        self.ends[0].last[stage],
-                        if self.blocking { self.ends[0].last_send[stage] } else { None },
-                    ]
+                    [self.ends[0].last[stage], self.ends[0].last_send[stage]]
                 } else {
                     [self.ends[0].final_gradients[stage].get(taken - 1).copied(), None]
                 };

@@ -96,8 +96,15 @@ fn a_stage_waits_for_its_send_or_not() {
 
 #[test]
 fn the_exchange_waits_for_the_last_send() {
+    for blocking in [true, false] {
+        exchange_after_send(blocking);
+    }
+}
+
+fn exchange_after_send(blocking: bool) {
     // F 0-1, send -1.5, F 1.5-2.5, B 2.5-4.5, send 4.5-5, B 5-7; exchanges: stage 2 from 5, stage 1 from 7.
-    let job = measured(2, 2, 1, HALF, HALF);
+    let mut job = measured(2, 2, 1, HALF, HALF);
+    job.run.blocking_p2p = blocking;
     let tasks = vec![
         runs(0, 1.0, &[(1.0, 1.5)]),
         runs(1, 4.5, &[(1.0, 5.0)]),

@@ -103,6 +103,27 @@ fn blocking_sends_never_shorten_the_iteration() {
 }
 
 #[test]
+fn the_last_bucket_waits_for_the_last_send_of_its_stage() {
+    for buckets in [1, 2] {
+        for blocking in [true, false] {
+            let mut job = presets::job("tiny4").unwrap().job();
+            (job.run.blocking_p2p, job.run.dp_buckets) = (blocking, buckets);
+            let dag = dag_of(&job, 1);
+            let is = |node: &Node, kind, stage| (node.kind, node.stage) == (kind, stage);
+            for stage in 1..job.run.pp {
+                let sends = |node: &&Node| is(node, NodeKind::SendBackward, stage);
+                let last = dag.nodes().iter().rposition(|node| sends(&node)).unwrap() as u32;
+                let mut exchanges = (0..dag.nodes().len()).filter(|at| {
+                    let node = &dag.nodes()[*at];
+                    is(node, NodeKind::Clockwise, stage) && node.bucket + 1 == buckets
+                });
+                assert!(exchanges.all(|at| dag.preds(at).contains(&last)), "{blocking} {stage}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_literal_order_equal_to_the_standard_gives_the_same_graph() {
     let job = presets::job("small").unwrap().job();
     let shape = job.shape().unwrap();

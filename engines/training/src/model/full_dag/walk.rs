@@ -7,6 +7,9 @@ use lightbay_core::problem::Problems;
 /// Mark of an input that has not arrived.
 const NONE: u32 = u32::MAX;
 
+/// Nodes that the buckets of a stage wait for, and the last send of the stage unless sends block the stage.
+type StageEnds = (Vec<u32>, Option<u32>);
+
 pub(super) struct StageWalk<'a> {
     pub shape: &'a Shape,
     pub workload: &'a Workload,
@@ -32,9 +35,14 @@ impl StageWalk<'_> {
             .collect();
         for replica in 0..replicas {
             let ends = self.replica(&mut dag, replica, &buckets)?;
-            for (of_stage, ends) in last.iter_mut().zip(ends) {
-                for (of_bucket, end) in of_stage.iter_mut().zip(ends) {
+            for (stage, (ends, sent)) in ends.into_iter().enumerate() {
+                for (of_bucket, end) in last[stage].iter_mut().zip(ends) {
                     of_bucket.push(end);
+                }
+                if self.exchanges(stage)
+                    && let Some(last_bucket) = last[stage].last_mut()
+                {
+                    last_bucket.extend(sent);
                 }
             }
         }
@@ -116,13 +124,14 @@ impl StageWalk<'_> {
         sent
     }
 
-    /// Adds one replica; returns, per stage and bucket, the nodes that its gradient exchange waits for.
+    /// Adds one replica; returns, for each stage, the node that each bucket of its gradient exchange waits for, and the
+    /// last send of the stage if the node of the last bucket does not wait for this send.
     fn replica(
         &self,
         dag: &mut FullDag,
         replica: u32,
         buckets: &[Vec<Bucket>],
-    ) -> Result<Vec<Vec<u32>>, Problems> {
+    ) -> Result<Vec<StageEnds>, Problems> {
         let stages = self.shape.stages as usize;
         let n = self.micro_batches as usize;
         // The parts of the model in order: each chunk of the stages in turn.
@@ -131,6 +140,7 @@ impl StageWalk<'_> {
         let mut arrived = [vec![NONE; parts * n], vec![NONE; parts * n]];
         let mut next = vec![0_usize; stages];
         let mut free = vec![NONE; stages];
+        let mut sent: Vec<Option<u32>> = vec![None; stages];
         // Remaining backwards of every part; the last one completes its gradients.
         let mut open = vec![n; parts];
         let mut ready = vec![Vec::new(); stages];
@@ -165,6 +175,8 @@ impl StageWalk<'_> {
                         // includes waiting for the compute phase.
                         if self.blocking {
                             free[stage] = send;
+                        } else {
+                            sent[stage] = Some(send);
                         }
                     }
                     next[stage] += 1;
@@ -172,11 +184,11 @@ impl StageWalk<'_> {
                 }
             }
             if (0..stages).all(|stage| next[stage] == self.lists[stage].len()) {
-                // The last bucket belongs to the first layers, and waits for the remaining sends of the stage.
+                // The last bucket belongs to the first layers, and waits for the last send of the stage.
                 for (ready, free) in ready.iter_mut().zip(free) {
                     ready.push(free);
                 }
-                return Ok(ready);
+                return Ok(ready.into_iter().zip(sent).collect());
             }
             if !moved {
                 return Err(self.deadlock(&next));
