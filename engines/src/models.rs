@@ -1,11 +1,12 @@
 //! Models that methods export for other solvers: the model of a scenario, its file, and the plan from a solution.
 
 use crate::catalogue::{kind, method};
+use crate::envelope;
 use crate::formats::Subject;
 use crate::solve::apply_own;
 use crate::subject::{AnyPlan, AnyScenario, Variants};
-use lightbay_core::checked::Checked;
-use lightbay_core::kind::{Depth, Kind};
+use lightbay_core::checked::{Checked, Violation};
+use lightbay_core::kind::Depth;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params, Setting};
 use lightbay_core::plan::{Objective, Plan, Provenance, Status};
@@ -153,7 +154,7 @@ fn implementation<K: Variants>(name: &str) -> Result<Arc<dyn Modelled<K>>, Probl
     }
 }
 
-fn planned<K: Kind>(
+fn planned<K: Variants>(
     method: &dyn Modelled<K>,
     scenario: &Arc<Scenario<K>>,
     params: &Params,
@@ -161,6 +162,8 @@ fn planned<K: Kind>(
     mut provenance: Provenance,
 ) -> Result<Checked<K>, Problems> {
     let candidate = method.plan(scenario, params, values).map_err(problems_of)?;
+    let proves =
+        K::methods().iter().map(|one| one.info()).any(|info| info.name == method.name() && info.proves);
     provenance.scenario_sha256 =
         scenario.sha256().map_err(|error| Problem::new("", error.to_string(), "correct the scenario"))?;
     let plan = Plan {
@@ -170,7 +173,7 @@ fn planned<K: Kind>(
         parameters: params.clone(),
         seed: 1,
         threads: 1,
-        status: Status::Feasible,
+        status: if proves { Status::Feasible } else { Status::Heuristic },
         limit: None,
         objective: Objective::of::<K>(candidate.value, None),
         metrics: candidate.metrics,
@@ -179,9 +182,9 @@ fn planned<K: Kind>(
         notes: None,
         result: candidate.result,
     };
-    Checked::verify(plan, Depth::Usual).map_err(|rejected| {
+    let invalid = |violations: Vec<Violation>| {
         let mut problems = Problems::new();
-        for violation in rejected.violations {
+        for violation in violations {
             problems.add(
                 "",
                 format!("the plan of this solution is invalid: {violation}"),
@@ -189,7 +192,13 @@ fn planned<K: Kind>(
             );
         }
         problems
-    })
+    };
+    // `lightbay check` applies the same rules to the plan when it is read from a file.
+    let broken = envelope::violations(&plan);
+    if !broken.is_empty() {
+        return Err(invalid(broken));
+    }
+    Checked::verify(plan, Depth::Usual).map_err(|rejected| invalid(rejected.violations))
 }
 
 /// Converts the error of a method to problems of an input.

@@ -109,6 +109,19 @@ fn a_solution_of_an_lp_file_comes_back_without_the_column_of_its_constant() {
     import(&glpk.replace("j 3 1", "j 3 0")).exit(2).says(&["column 3, but the model has 2"]);
 }
 
+/// A method that proves no bound gives a heuristic plan, which `check` accepts.
+#[test]
+fn the_plan_of_a_solution_passes_the_check_of_plan_files() {
+    let place = Place::new();
+    let export = ["export", "preset:tiny4", "--to", "mps", "--set", "method=delta-fixed-step"];
+    place.run(&[&export[..], &["-o", "tiny4.mps"]].concat()).done();
+    let (objective, values) = solution(&place, ModelFormat::Mps);
+    place.write("tiny4.sol", gurobi(objective, &values));
+    place.run(&["import", "sol", "tiny4.sol", "tiny4.mps.names.json", "-o", "plan.json"]).done();
+    assert_eq!(place.json("plan.json")["status"], "heuristic");
+    place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
+}
+
 #[test]
 fn standard_output_gets_the_model_alone_and_a_folder_gets_both_files() {
     let place = Place::new();
