@@ -103,9 +103,15 @@ pub fn whole_chunks(
     }
     // All plans use the same order, so that equal schedules give equal files.
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
-    let claims = claims(scenario, tasks, &time, begins.last().copied().unwrap_or(0), Some(replay_us), bounds);
+    let replay_us = existing(replay_us);
+    let claims = claims(scenario, tasks, &time, begins.last().copied().unwrap_or(0), replay_us, bounds);
     let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), ranges: Vec::new(), claims };
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
+}
+
+/// Returns the completion time of a replay; `None` if links that are up for some time only make it infinite.
+fn existing(replay_us: f64) -> Option<f64> {
+    Some(replay_us).filter(|us| us.is_finite())
 }
 
 /// Returns `true` if a plan with `sends` sends and `pieces` pieces can surely be read again: the upper limit on the

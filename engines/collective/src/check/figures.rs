@@ -82,6 +82,16 @@ pub(super) fn compare(
     }
     bound_claims(claims, finish, found);
     match replay::replay_us(scenario, result, links, 1.0) {
+        // Links that are up for some time only may make a replay impossible.
+        Some(exact) if exact.is_infinite() => {
+            if let Some(said) = claims.replay_us {
+                found.add_with(code::CLAIM, || {
+                    format!(
+                        "'replay_us' is {said}, but without epochs, a link is not up when a send needs it"
+                    )
+                });
+            }
+        }
         Some(exact) if claims.replay_us.is_none_or(|said| (said - exact).abs() > 1e-9 * exact.max(1e-9)) => {
             found.add_with(code::CLAIM, || match claims.replay_us {
                 Some(said) => format!("'replay_us' is {said}, but the sends give {exact}"),

@@ -21,7 +21,7 @@ pub(super) struct CheckedLink {
     pub(super) delay: u32,
     /// `true` if the link leaves a cut-through switch.
     pub(super) is_through: bool,
-    up_us: Vec<[f64; 2]>,
+    pub(super) up_us: Vec<[f64; 2]>,
 }
 
 /// All links, and the link of every send.

@@ -1,6 +1,6 @@
 //! Replays sends without epochs.
 
-use super::links::CheckedLinks;
+use super::links::{CheckedLink, CheckedLinks};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, CollectiveSort, SwitchHop};
 use std::collections::HashMap;
@@ -29,7 +29,8 @@ struct Passing {
 }
 
 /// Returns the time of the last delivery if every send starts as soon as its data has arrived and its link is free, µs.
-/// `None` if a send leaves a node that its piece never reaches.
+/// `None` if a send leaves a node that its piece never reaches; infinite if a link is not up for long enough when a send
+/// needs it.
 ///
 /// Pieces are `scale` times as large as in the plan. A collective that is planned backwards is replayed in the
 /// direction of planning, with all links reversed; for an AllReduce, the result is the sum of both halves.
@@ -81,6 +82,7 @@ fn replay_part(
         links,
         switch_copies: if adds { scenario.topology.switch_model.reduce } else { result.time.switch_copy },
         cuts_through: result.time.switch_hop == SwitchHop::CutThrough,
+        is_fluid: result.time.discipline == Discipline::Fluid,
         source: &source,
         there_us: HashMap::new(),
         onward: HashMap::new(),
@@ -121,6 +123,8 @@ fn replay_part(
 struct PieceReplay<'a> {
     links: &'a CheckedLinks,
     cuts_through: bool,
+    /// `true` for parts of chunks, whose latency may continue after the link is up.
+    is_fluid: bool,
     /// Node at which a piece begins.
     source: &'a dyn Fn(u32) -> u32,
     /// `true` if one arrival at a switch serves all departures, `false` if every departure needs its own arrival.
@@ -166,7 +170,10 @@ impl PieceReplay<'_> {
         let takes_us = bytes / link.bytes_per_us;
         let is_through = self.cuts_through && self.links.is_switch[send.from as usize];
         let free_us = &mut self.free_us[send.link as usize];
-        let start_us = free_us.max(if is_through { data.first_us } else { data.last_us });
+        let ready_us = free_us.max(if is_through { data.first_us } else { data.last_us });
+        let start_us = within(link, ready_us, |start_us| {
+            (start_us + takes_us).max(data.last_us) + if self.is_fluid { 0.0 } else { link.alpha_us }
+        });
         *free_us = start_us + takes_us;
         // The hop ends with its own transmission, but not before the last byte has arrived.
         let end_us = (start_us + takes_us).max(data.last_us);
@@ -206,6 +213,25 @@ impl PieceReplay<'_> {
         steps.into_iter().collect()
     }
 }
+
+/// Returns the first time, from `ready_us` on, at which a transmission can start so that one interval in which the link
+/// is up holds all of it; infinite without such an interval. `end_us` returns the end of a transmission.
+fn within(link: &CheckedLink, ready_us: f64, end_us: impl Fn(f64) -> f64) -> f64 {
+    if link.up_us.is_empty() {
+        return ready_us;
+    }
+    for &[up_us, down_us] in &link.up_us {
+        let start_us = f64::max(ready_us, up_us);
+        // Rounding of sums must not move a transmission that fits exactly.
+        if end_us(start_us) <= down_us + SLACK * down_us {
+            return start_us;
+        }
+    }
+    f64::INFINITY
+}
+
+/// Tolerance for the end of an interval in which a link is up, relative.
+const SLACK: f64 = 1e-9;
 
 /// Returns the arrival that is complete first; `None` if the list is empty. If `is_taken`, also removes this arrival
 /// from the list.

@@ -1,9 +1,9 @@
 //! Plans of parts of chunks (docs/methods/collective-search.md, section 8).
 
-use super::{claims, figures_of, time};
+use super::{claims, existing, figures_of, time};
 use crate::bounds::EpochBound;
 use crate::model::fluid::FluidLinks;
-use crate::model::passing::Passing;
+use crate::model::passing::{Passing, Transmission};
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend};
 use crate::programs::fluid::{FluidPiece, FluidSchedule};
@@ -51,13 +51,13 @@ pub fn parts_of_chunks(
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
     let replay_us = replay_us(task, &schedule.pieces);
     let bounds = bound.map(std::slice::from_ref);
-    let claims = claims(scenario, tasks, &time, schedule.finish, Some(replay_us), bounds);
+    let claims = claims(scenario, tasks, &time, schedule.finish, existing(replay_us), bounds);
     let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), ranges: Vec::new(), claims };
     Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }
 
 /// Returns the time of the last delivery, µs, if parts are sent in the order of their epochs and every part starts as
-/// soon as it has arrived and its link is free.
+/// soon as it has arrived and its link is free and up; infinite if a link is not up for long enough.
 fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
     let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
     for (part, piece) in parts.iter().enumerate() {
@@ -78,7 +78,14 @@ fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
         let transmission_us = bytes / (1000.0 * ends.capacity_gbyte_per_s);
         let (through, free) = (task.epochs.links[link as usize].through, &mut free_us[link as usize]);
         // A link is free again when the last byte has left it.
-        there[part] = there[part].over(through, transmission_us, ends.alpha_us, free);
+        let hop = Transmission {
+            through,
+            takes_us: transmission_us,
+            alpha_us: ends.alpha_us,
+            up_us: &ends.up_us,
+            up_after_us: 0.0,
+        };
+        there[part] = there[part].over(&hop, free);
         end_us = end_us.max(there[part].last_us);
     }
     end_us

@@ -21,15 +21,41 @@ impl Passing {
         Self { first_us: time_us, last_us: time_us }
     }
 
-    /// Sends the piece over a link that is free from `free_us` and transmits the piece for `takes_us`; returns the
-    /// times at the other end. `through` is true if the link leaves a cut-through switch.
+    /// Sends the piece over a link that is free from `free_us`; returns the times at the other end, infinite if no
+    /// interval in which the link is up holds the transmission.
     #[must_use]
-    pub fn over(self, through: bool, takes_us: f64, alpha_us: f64, free_us: &mut f64) -> Self {
-        let start_us = free_us.max(if through { self.first_us } else { self.last_us });
+    pub fn over(self, hop: &Transmission<'_>, free_us: &mut f64) -> Self {
+        let Transmission { through, takes_us, alpha_us, up_us, up_after_us } = *hop;
+        let ready_us = free_us.max(if through { self.first_us } else { self.last_us });
+        let ends = |start_us: f64| (start_us + takes_us).max(self.last_us);
+        let mut starts = up_us.iter().map(|[begin, end]| (ready_us.max(*begin), *end));
+        let fits = |(start_us, end): &(f64, f64)| ends(*start_us) + up_after_us <= end * (1.0 + SLACK);
+        let start_us = if up_us.is_empty() {
+            ready_us
+        } else {
+            starts.find(fits).map_or(f64::INFINITY, |(start_us, _)| start_us)
+        };
         *free_us = start_us + takes_us;
-        let end_us = (start_us + takes_us).max(self.last_us);
-        Self { first_us: start_us + alpha_us, last_us: end_us + alpha_us }
+        Self { first_us: start_us + alpha_us, last_us: ends(start_us) + alpha_us }
     }
+}
+
+/// Tolerance for the end of an interval in which a link is up, relative.
+const SLACK: f64 = 1e-9;
+
+/// Transmission of a piece over a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transmission<'a> {
+    /// `true` if the link leaves a cut-through switch.
+    pub through: bool,
+    /// Time of the transmission, µs.
+    pub takes_us: f64,
+    /// Latency of the link, µs.
+    pub alpha_us: f64,
+    /// Intervals in which the link carries data, µs; if empty, the link always carries data.
+    pub up_us: &'a [[f64; 2]],
+    /// Time for which the link must be up after the transmission, µs: the latency, or 0 for parts of chunks.
+    pub up_after_us: f64,
 }
 
 /// A link on a path from GPU to GPU through switches, in epochs from the start of the path.
@@ -89,15 +115,34 @@ mod tests {
     #[test]
     fn a_piece_waits_for_its_last_byte_and_for_its_link() {
         // 10 us into a switch, 1 us out of it: the fast hop ends with the slow one.
+        let hop = |through, takes_us| Transmission {
+            through,
+            takes_us,
+            alpha_us: 0.7,
+            up_us: &[],
+            up_after_us: 0.7,
+        };
         let mut free_us = 0.0;
-        let at_switch = Passing::whole(0.0).over(false, 10.0, 0.7, &mut free_us);
+        let at_switch = Passing::whole(0.0).over(&hop(false, 10.0), &mut free_us);
         assert_eq!(at_switch, Passing { first_us: 0.7, last_us: 10.7 });
         let mut free_us = 0.0;
-        assert!((at_switch.over(true, 1.0, 0.7, &mut free_us).last_us - 11.4).abs() < 1e-12);
+        assert!((at_switch.over(&hop(true, 1.0), &mut free_us).last_us - 11.4).abs() < 1e-12);
         assert_eq!(free_us, 1.7);
         // 1 us into it and 10 us out of it, on a link that is free at 5.
-        let at_switch = Passing::whole(0.0).over(false, 1.0, 0.7, &mut 0.0);
-        assert_eq!(at_switch.over(true, 10.0, 0.7, &mut 5.0), Passing { first_us: 5.7, last_us: 15.7 });
-        assert!((at_switch.over(false, 10.0, 0.7, &mut 0.0).last_us - 12.4).abs() < 1e-12);
+        let at_switch = Passing::whole(0.0).over(&hop(false, 1.0), &mut 0.0);
+        assert_eq!(at_switch.over(&hop(true, 10.0), &mut 5.0), Passing { first_us: 5.7, last_us: 15.7 });
+        assert!((at_switch.over(&hop(false, 10.0), &mut 0.0).last_us - 12.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_transmission_waits_for_the_first_interval_that_holds_it() {
+        let up_us = [[1.0, 5.0], [20.0, 40.0]];
+        let ends = |takes_us, ready_us| {
+            let hop =
+                Transmission { through: false, takes_us, alpha_us: 1.0, up_us: &up_us, up_after_us: 1.0 };
+            Passing::whole(ready_us).over(&hop, &mut 0.0).last_us
+        };
+        assert_eq!([ends(3.0, 0.0), ends(3.5, 0.0), ends(3.0, 2.0)], [5.0, 24.5, 24.0]);
+        assert_eq!([ends(10.0, 29.0), ends(10.0, 30.0)], [40.0, f64::INFINITY]);
     }
 }

@@ -1,7 +1,7 @@
 //! Starts of chunks on links: the starts that are needed, and the completion time without epochs.
 
 use super::mirror::{MirroredStart, mirrored, settled};
-use super::passing::Passing;
+use super::passing::{Passing, Transmission};
 use super::task::CollectiveTask;
 use rustc_hash::FxHashMap;
 
@@ -43,7 +43,8 @@ impl EpochSchedule {
     }
 
     /// Returns the time of the last delivery, µs, if the sends are made in the order of their epochs and every send
-    /// starts as soon as its data has arrived and its link is free.
+    /// starts as soon as its data has arrived and its link is free and up. Infinite if a link is not up for long enough
+    /// when a send needs it.
     pub fn replay_us(&self, task: &CollectiveTask) -> f64 {
         self.replay_with(task, task.epochs.chunk_bytes)
     }
@@ -198,7 +199,14 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
         }
         let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
         let free = &mut free[model.carrier as usize];
-        let arrival = data.over(model.through, transmission, link.alpha_us, free);
+        let hop = Transmission {
+            through: model.through,
+            takes_us: transmission,
+            alpha_us: link.alpha_us,
+            up_us: &task.real.links()[model.carrier as usize].up_us,
+            up_after_us: link.alpha_us,
+        };
+        let arrival = data.over(&hop, free);
         if task.network.is_switch(link.to) {
             let switch = task.origins[link.to as usize];
             at_switch.entry((start.chunk, switch, send.arrival)).or_insert_with(Vec::new).push(arrival);

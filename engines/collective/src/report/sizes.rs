@@ -138,7 +138,7 @@ fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline
     }
     let replay = |task: &CollectiveTask| {
         let schedule = by_fixed_ways::<_, ()>(task, ways, &mut Unwatched::default()).ok()??;
-        Some(schedule.replay_us(task))
+        Some(schedule.replay_us(task)).filter(|us| us.is_finite())
     };
     tasks.tasks.iter().map(replay).sum()
 }

@@ -55,6 +55,36 @@ fn a_little_too_much_in_every_epoch_adds_up() {
     assert!(told.iter().any(|told| told.starts_with("capacity")), "{told:?}");
 }
 
+/// A link that is up from 100 us on, for a chunk that takes 10 us and a latency of 1 us.
+#[test]
+fn replays_wait_until_links_are_up() {
+    let timed = |up_us: &[[f64; 2]]| {
+        let mut scenario = in_epochs(own(2, &[], &[(0, 1, 100.0, 1.0)], &[(0, &[1])]), 10.0);
+        scenario.time.alpha_threshold = 0.0;
+        scenario.topology.links[0].up_us = up_us.to_vec();
+        scenario
+    };
+    for up_us in [&[[100.0, 1000.0]][..], &[[0.0, 10.5], [100.0, 111.0]]] {
+        let scenario = timed(up_us);
+        let mut plan = made(&scenario);
+        assert_eq!(plan.result.claims.replay_us, Some(111.0));
+        plan.result.claims.replay_us = Some(11.0);
+        let told = broken(&scenario, &plan);
+        assert!(told.iter().any(|told| told.contains("'replay_us' is 11, but")), "{told:?}");
+    }
+    // The plan ignores a latency of 3 us, so the chunk leaves node 1 at 10 us; without epochs, it arrives too late.
+    let links = [(0, 1, 100.0, 3.0), (1, 2, 100.0, 0.0)];
+    let mut scenario = in_epochs(own(3, &[], &links, &[(0, &[2])]), 10.0);
+    scenario.time.alpha_threshold = 0.5;
+    scenario.topology.links[1].up_us = vec![[10.0, 20.0]];
+    let mut plan = made(&scenario);
+    assert_eq!((plan.result.claims.finish_epochs, plan.result.claims.replay_us), (2, None));
+    assert_eq!(broken(&scenario, &plan), [] as [&str; 0]);
+    plan.result.claims.replay_us = Some(23.0);
+    let told = broken(&scenario, &plan);
+    assert!(told.iter().any(|told| told.contains("a link is not up when a send needs it")), "{told:?}");
+}
+
 /// The rule of transmission after a switch, without the searches: 1 epoch in, 10 out.
 #[test]
 fn links_after_a_switch_are_held_while_they_transmit() {
