@@ -141,6 +141,8 @@ impl Levels {
         let mut passing: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         // Level from which each place can be sent: one more than the highest level of the sends into it.
         let mut there: FxHashMap<(u32, BufferPlace), u32> = FxHashMap::default();
+        // Level of the first put of each piece into the scratch space of a rank that only passes the piece on.
+        let mut relayed: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         for transfer in transfers(scenario, result)? {
             let mut place = |rank: u32, scratch: &mut Vec<u32>| {
                 buffers.place(result, transfer.piece, rank).unwrap_or_else(|| {
@@ -155,11 +157,22 @@ impl Levels {
             let (from, to) = (transfer.from, transfer.to);
             let source = place(from, &mut levels.scratch);
             let destination = place(to, &mut levels.scratch);
-            let level = there.get(&(from, source)).copied().unwrap_or(0);
+            let mut level = there.get(&(from, source)).copied().unwrap_or(0);
+            let mut adds = result.pieces[transfer.piece as usize].adds_up;
+            if adds && buffers.place(result, transfer.piece, to).is_none() {
+                // The first part that arrives at a relay is put there; later parts are added to it.
+                match relayed.get(&(transfer.piece, to)) {
+                    Some(first) => level = level.max(*first),
+                    None => {
+                        relayed.insert((transfer.piece, to), level);
+                        adds = false;
+                    }
+                }
+            }
             let known = there.entry((to, destination)).or_default();
             *known = (*known).max(level + 1);
             let mut written = destination;
-            if result.pieces[transfer.piece as usize].adds_up {
+            if adds {
                 let room = &mut levels.scratch[to as usize];
                 written = BufferPlace { buffer: Buffer::Scratch, offset: *room };
                 *room += 1;

@@ -102,6 +102,25 @@ fn execution_plans_do_what_their_collectives_ask_for() {
     }
 }
 
+/// Three GPUs in a line reduce: GPU 1 passes on parts of GPUs 0 and 2, in one piece for each part.
+#[test]
+fn relays_pass_on_parts_of_sums() {
+    let links = [(0, 1, 1.0, 0.0), (1, 0, 1.0, 0.0), (1, 2, 1.0, 0.0), (2, 1, 1.0, 0.0)];
+    let mut scenario = crate::testing::own(3, &[], &links, &[(0, &[1])]);
+    scenario.demand = crate::scenario::Demand::named(CollectiveSort::ReduceScatter, 3e4);
+    for collective in [CollectiveSort::ReduceScatter, CollectiveSort::AllReduce] {
+        scenario.demand.collective = collective;
+        for chunks in [1, 2] {
+            scenario.demand.chunks_per_rank = chunks;
+            let result = made(&scenario, "shortest-path");
+            program(&scenario, &result);
+            let params = Params::resolve(&mscclpp::format().params, []).unwrap();
+            mscclpp::plan("test", &scenario, &result, &params)
+                .unwrap_or_else(|problems| panic!("{collective:?} {chunks}: {problems}"));
+        }
+    }
+}
+
 #[test]
 fn several_chunks_and_other_ranks_have_places_of_their_own() {
     let mut scenario = preset("dgx1-alltoall-200kb");

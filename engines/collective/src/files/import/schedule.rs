@@ -130,9 +130,17 @@ pub(super) fn played(
         ));
     }
     scenario.body.validate()?;
-    let tasks = CollectiveTasks::of(&scenario.body, None)?;
+    let mut tasks = CollectiveTasks::of(&scenario.body, None)?;
     lines.extend(tasks.remarks.iter().cloned());
-    let names = ChunkNames::of(&scenario.body, outside, per_rank)?;
+    let mut names = ChunkNames::of(&scenario.body, outside, per_rank)?;
+    if let Some(relay) = names.relay(outside)? {
+        // Every part of a sum travels by itself, as one piece of the plan.
+        tasks = tasks.one_by_one();
+        names.know_parts(&scenario.body, tasks.copies.as_deref().unwrap_or_default());
+        lines.push(format!(
+            "ranks such as {relay} pass on parts of sums without adding to them, so each part is a piece of its own"
+        ));
+    }
     let nodes = scenario.body.demand.rank_nodes(&scenario.body.topology);
     let (mut schedules, mut detours, mut repeated) = (Vec::new(), 0, 0);
     for task in &tasks.tasks {
@@ -283,6 +291,9 @@ struct ChunkNames {
     /// Id of each chunk. The key consists of the rank that owns the chunk, the destination rank (the owner again,
     /// except in an AllToAll or Scatter) and the number of the chunk among the chunks of the owner.
     known: FxHashMap<(u32, u32, u32), u32>,
+    /// Id of the piece with the part of each chunk, by chunk and rank that has the part, if the parts of sums travel by
+    /// themselves; otherwise empty.
+    parts: FxHashMap<(u32, u32), u32>,
     /// For each chunk of a buffer that is reduced: the rank that collects the result, and the number of the chunk at
     /// this rank.
     roots: Vec<(u32, u32)>,
@@ -301,8 +312,14 @@ impl ChunkNames {
             let to_one = to_one(sort).then(|| chunks.dests(chunk).next()).flatten();
             ((source, to_one.map_or(source, rank), chunks.local(chunk)), chunk as u32)
         });
-        let mut names =
-            Self { sort, per_rank, ranks: nodes.len() as u32, known: known.collect(), roots: Vec::new() };
+        let mut names = Self {
+            sort,
+            per_rank,
+            ranks: nodes.len() as u32,
+            known: known.collect(),
+            parts: FxHashMap::default(),
+            roots: Vec::new(),
+        };
         if sort.reduces() {
             names.roots = names.tree_roots(outside)?;
         }
@@ -351,6 +368,45 @@ impl ChunkNames {
         problems.into_result(roots)
     }
 
+    /// Returns a rank that passes on a part of a sum without adding its own part; `None` if every rank adds its part to
+    /// the parts that it receives.
+    ///
+    /// # Errors
+    /// Such a rank, if the schedule reduces other parts on the way, or spreads the results afterwards.
+    fn relay(&self, outside: &OutsideSchedule) -> Result<Option<u32>, Problem> {
+        if !self.sort.reduces() {
+            return Ok(None);
+        }
+        let messages = outside.steps.iter().filter_map(|step| step.message.as_ref());
+        let sums = messages.flat_map(|message| message.chunks.iter().map(|sum| (message.from, sum)));
+        let sums: Vec<(u32, &Vec<Contribution>)> = sums.filter(|(_, sum)| self.is_part(sum)).collect();
+        let own = |from: u32, sum: &[Contribution]| sum.iter().any(|part| part.rank == from);
+        let Some((relay, sum)) = sums.iter().find(|(from, sum)| !sum.is_empty() && !own(*from, sum)) else {
+            return Ok(None);
+        };
+        if self.sort == CollectiveSort::ReduceScatter && sums.iter().all(|(_, sum)| sum.len() <= 1) {
+            return Ok(Some(*relay));
+        }
+        let message = format!(
+            "rank {relay} passes on a part of the sum of chunk {} without adding its own part; a plan can hold this \
+             only for a ReduceScatter in which no rank on the way reduces",
+            sum[0].chunk
+        );
+        let remedy = "use a schedule in which each rank adds its part to the parts that it receives and sends \
+                      the sum once";
+        Err(Problem::new("schedule", message, remedy))
+    }
+
+    /// Names the pieces that each hold the part of one rank; `copies` has the chunk and the node of each.
+    fn know_parts(&mut self, scenario: &CollectiveScenario, copies: &[(u32, u32)]) {
+        let nodes = scenario.demand.rank_nodes(&scenario.topology);
+        let rank_of: FxHashMap<u32, u32> = nodes.into_iter().zip(0..).collect();
+        let named = (0..)
+            .zip(copies)
+            .filter_map(|(piece, (chunk, node))| Some(((*chunk, rank_of.get(node).copied()?), piece)));
+        self.parts = named.collect();
+    }
+
     /// Returns `true` for a partial sum that another rank reduces further.
     fn is_part(&self, sum: &[Contribution]) -> bool {
         self.sort == CollectiveSort::ReduceScatter || (sum.len() as u32) < self.ranks
@@ -382,7 +438,12 @@ impl ChunkNames {
                 Some((first.rank, first.rank, first.chunk))
             };
             // Data that a rank keeps for itself is not a chunk.
-            chunks.extend(key.and_then(|key| self.known.get(&key)));
+            let chunk = key.and_then(|key| self.known.get(&key)).copied();
+            if self.parts.is_empty() {
+                chunks.extend(chunk);
+            } else {
+                chunks.extend(chunk.and_then(|chunk| self.parts.get(&(chunk, first.rank))));
+            }
         }
         let node = |rank: u32| nodes.get(rank as usize).copied().unwrap_or(0);
         let send = GivenSend { from: node(message.from), to: node(message.to), chunks };

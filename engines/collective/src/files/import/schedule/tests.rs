@@ -3,7 +3,7 @@ use crate::check::{ScheduleEnvelope, check};
 use crate::files::import::import_plan;
 use crate::files::{msccl as written, mscclpp as plus};
 use crate::methods;
-use crate::scenario::CollectiveScenario;
+use crate::scenario::{CollectiveScenario, CollectiveSort};
 use crate::testing::preset;
 use lightbay_core::checked::downcast;
 use lightbay_core::format::{ImportedPlan, Input};
@@ -101,6 +101,24 @@ fn sums_and_exchanges_are_played_as_well() {
             claims.finish_epochs
         );
     }
+}
+
+#[test]
+fn parts_of_sums_that_ranks_pass_on_come_back() {
+    let links = [(0, 1, 1.0, 0.0), (1, 0, 1.0, 0.0), (1, 2, 1.0, 0.0), (2, 1, 1.0, 0.0)];
+    let mut scenario = crate::testing::own(3, &[], &links, &[(0, &[1])]);
+    scenario.demand = crate::scenario::Demand::named(CollectiveSort::ReduceScatter, 3e4);
+    let (finish, text) = program(&scenario, "shortest-path");
+    let made = read(&scenario, text.as_bytes()).unwrap();
+    // The two ends send two parts each, one of them through GPU 1, which has two parts of its own.
+    assert_eq!(made.candidate.result.sends.len(), 8);
+    assert_eq!(made.candidate.result.claims.finish_epochs, finish, "{:?}", made.lines);
+    let told = made.lines.join("\n");
+    assert!(told.contains("ranks such as 1 pass on parts of sums"), "{told}");
+    scenario.demand.collective = CollectiveSort::AllReduce;
+    let (_, text) = program(&scenario, "shortest-path");
+    let told = read(&scenario, text.as_bytes()).map(|made| made.lines).unwrap_err();
+    assert!(told.contains("rank 1 passes on a part of the sum of chunk"), "{told}");
 }
 
 #[test]
