@@ -126,8 +126,11 @@ pub(super) fn search<W: Watch<Proposal>>(
         return Ok((f64::INFINITY, false));
     }
     let (mut number, mut done, mut pruned) = (0u64, 0u64, 0u64);
-    // No plan beats the ideal network. A relaxed plan may end earlier, because the relaxation ignores shared NICs.
-    let bound = if state.task.relaxed { 0.0 } else { state.task.evaluator.ideal.makespan() };
+    // No plan beats the ideal network if transfers share no NIC. If they do, a plan that delays one of them may end
+    // earlier, and so may a relaxed plan, because the relaxation ignores shared NICs.
+    let evaluator = state.task.evaluator;
+    let shares = !evaluator.network.nic_groups.is_empty();
+    let bound = if state.task.relaxed || shares { 0.0 } else { evaluator.ideal.makespan() };
     open.push(Open { bound, depth: 0, number, part: Corners { low, high: caps } });
     // Best-first by bound; deeper nodes first among equals, which finds plans early.
     while let Some(mut node) = dive.pop().or_else(|| open.pop()) {
