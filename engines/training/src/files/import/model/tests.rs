@@ -309,8 +309,8 @@ fn parameters_that_messages_name_exist() {
     let ports = |more: &str| {
         scenario(HF_CONFIG, std::slice::from_ref(&config), &params(&format!("{run} {more}")), false)
     };
-    let few = ports("gpus_per_pod_per_replica=2 ports_per_pod=1").unwrap_err().to_string();
-    assert!(few.contains("in ports_per_pod"), "{few}");
+    let few = ports("gpus_per_pod_per_replica=2").unwrap_err().to_string();
+    assert!(few.contains("in `ports_per_pod`"), "{few}");
     let TrainingScenario::Job(job) =
         ports("gpus_per_pod_per_replica=2 ports_per_pod=4").unwrap().scenario.body
     else {
