@@ -49,8 +49,15 @@ fn with_argument(query: &str) -> Option<(ActionIndex, &'static ActionInfo, &str)
     matches!(info.make, Make::With(_)).then_some((index, info, rest.trim_start()))
 }
 
-/// Scores texts against a query; returns those that match, best first, with the positions of the match.
+/// Maximum length of a query in bytes, because the time of a match grows with every word.
+const LONGEST_QUERY: usize = 256;
+
+/// Scores texts against a query; returns those that match, best first, with the positions of the match. A query of more
+/// than [`LONGEST_QUERY`] bytes matches nothing.
 fn matching<T>(query: &str, items: Vec<T>, text: impl Fn(&T) -> String) -> Vec<(T, Vec<u32>)> {
+    if query.len() > LONGEST_QUERY {
+        return Vec::new();
+    }
     let pattern = Pattern::parse(query.trim(), CaseMatching::Ignore, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut buffer = Vec::new();
@@ -87,11 +94,12 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
     let names = matching(&spaced, items.clone(), |(_, info)| info.name.replace('_', " "));
     let rest: Vec<_> =
         items.into_iter().filter(|(index, _)| names.iter().all(|((other, _), _)| other != index)).collect();
-    let described = if query.trim().is_empty() {
-        Vec::new()
-    } else {
-        matching(&spaced, rest, |(_, info)| info.help.to_owned())
-    };
+    // Descriptions are long, so nearly every query would match the letters of one.
+    let needle = spaced.trim().to_lowercase();
+    let described: Vec<_> = rest
+        .into_iter()
+        .filter(|(_, info)| !needle.is_empty() && info.help.to_lowercase().contains(&needle))
+        .collect();
     let line = |(action, info): (ActionIndex, &ActionInfo), matches| {
         let (text, complete) = match &info.make {
             Make::Plain(_) => (info.name.to_owned(), true),
@@ -111,7 +119,7 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
         .into_iter()
         .map(|(item, matches)| line(item, matches))
         .chain(OFFERED.iter().flat_map(|action| offered(app, query, action)))
-        .chain(described.into_iter().map(|(item, _)| line(item, Vec::new())))
+        .chain(described.into_iter().map(|item| line(item, Vec::new())))
         .collect()
 }
 
@@ -183,19 +191,18 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
         complete: !value.ends_with(['=', ' ', '/']) || is_folder,
     };
     let offered = (make.offered)(app);
-    // Of several assignments, the last one is completed.
-    let before = argument.rfind(' ').filter(|_| info.name == "set").map_or("", |blank| &argument[..=blank]);
-    let offered: Vec<_> = offered
-        .into_iter()
-        .map(|offered| Offered { value: format!("{before}{}", offered.value), ..offered })
-        .collect();
-    let exact = offered.iter().any(|offered| offered.value == argument);
+    // Of several assignments, only the last one is matched and completed.
+    let blank = argument.rfind(' ').filter(|_| info.name == "set");
+    let (before, last) = blank.map_or(("", argument), |blank| argument.split_at(blank + 1));
+    let exact = offered.iter().any(|offered| offered.value == last);
     let length = |offered: &Offered| offered.value.chars().count() as u32;
-    let mut lines: Vec<Line> = matching(argument, offered, |offered| searched(info.name, offered))
+    let shift = before.chars().count() as u32;
+    let mut lines: Vec<Line> = matching(last, offered, |offered| searched(info.name, offered))
         .into_iter()
         .map(|(offered, matches)| {
-            let matches = matches.into_iter().filter(|place| *place < length(&offered)).collect();
-            line(&offered.value, offered.help, matches)
+            let matches = matches.into_iter().filter(|place| *place < length(&offered));
+            let matches = matches.map(|place| place + shift).collect();
+            line(&format!("{before}{}", offered.value), offered.help, matches)
         })
         .collect();
     // A folder that is typed without the slash is that folder.

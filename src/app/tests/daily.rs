@@ -492,3 +492,37 @@ fn a_failed_opening_names_the_file_once() {
     bench.fact(Fact::OpenFailed { source: "a/b.json".to_owned(), problems });
     assert_eq!(bench.last_message(), "a/b.json could not be opened: line 1: is not JSON");
 }
+
+#[test]
+fn letters_of_a_description_do_not_choose_an_action() {
+    let bench = Bench::open();
+    for typed in ["foo bar", "blort", "set the thing"] {
+        let lines = palette::lines(&bench.app, typed);
+        let chosen = palette::choose(typed, lines.first());
+        assert!(!matches!(chosen, palette::Chosen::Run(Command::Baseline)), "{typed}: {chosen:?}");
+    }
+    assert!(palette::lines(&bench.app, "foo bar").is_empty());
+    // Whole words of a description are still found.
+    assert!(palette::lines(&bench.app, "undo").iter().any(|line| line.text == "undo"));
+}
+
+#[test]
+fn a_long_value_is_typed_without_delay_and_a_very_long_one_is_refused() {
+    let mut bench = Bench::open();
+    let value = "17 ".repeat(3000);
+    bench.keys(":").text("set seq=");
+    let begun = std::time::Instant::now();
+    bench.act(Action::Paste(value.clone()));
+    let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("no palette") };
+    let typed = list.field.text().to_owned();
+    assert_eq!(typed.trim_end(), format!("set seq={}", value.trim_end()));
+    let lines = palette::lines(&bench.app, &typed);
+    assert!(lines.first().is_some_and(|line| line.text.starts_with("set seq=17 17")));
+    assert!(palette::lines(&bench.app, &"17 ".repeat(3000)).is_empty());
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    bench.act(Action::Paste(value));
+    assert!(bench.last_message().contains("at most 10000 characters"), "{}", bench.last_message());
+    // The last of several assignments is completed.
+    let lines = palette::lines(&bench.app, "set seq=8192 bandw");
+    assert!(lines.iter().any(|line| line.text == "set seq=8192 bandwidth_gbps="), "{lines:?}");
+}

@@ -219,14 +219,23 @@ impl App {
     /// Inserts a pasted text into the top text field as a single edit. Without a text field the text is ignored, so
     /// that its letters do not trigger commands.
     pub(super) fn paste(&mut self, text: &str) {
+        /// Maximum number of characters of a field.
+        const MOST: usize = 10_000;
         self.touch();
         let Some(field) = self.layers.last_mut().and_then(Layer::field) else {
             self.say(Severity::Info, "paste works only in a text field; press {palette} to open one");
             return;
         };
         let mut pasted = false;
-        field.begin_typing();
         let trimmed = text.trim_end_matches(['\r', '\n']);
+        let length = trimmed.chars().count() + field.text().chars().count();
+        if length > MOST {
+            let text = format!(
+                "a field holds at most {MOST} characters; with the pasted text it would have {length}, so nothing was pasted"
+            );
+            return self.say(Severity::Warning, text);
+        }
+        field.begin_typing();
         for character in trimmed.replace("\r\n", "\n").chars() {
             let character = if matches!(character, '\n' | '\r' | '\t') { ' ' } else { character };
             if !character.is_control() {
