@@ -148,6 +148,7 @@ pub struct Run {
     pub markers: Vec<Marker>,
     /// Last event of the run, with its final status.
     pub done: Option<Done>,
+
     /// `true` if the run is replayed from a saved session.
     pub replayed: bool,
     /// Number of events received from this run.
@@ -422,7 +423,7 @@ impl Run {
             RunState::Elsewhere => "ELSEWHERE",
             RunState::CutOff => "CUT OFF",
             RunState::Ended => match self.done.as_ref().map(|done| done.status) {
-                Some(EndStatus::Invalid) => "INVALID",
+                Some(EndStatus::Invalid) => "REFUSED",
                 Some(EndStatus::Failed) => "FAILED",
                 Some(EndStatus::Panicked) => "CRASHED",
                 Some(EndStatus::Infeasible) => "INFEASIBLE",

@@ -30,6 +30,8 @@ pub enum RunWord {
     Optimal,
     /// The user stopped the run; its best plan is kept.
     Stopped,
+    /// The method refused the scenario or a parameter.
+    Refused,
     /// The run could not continue.
     Failed,
     /// The run was ended by a defect of its method.
@@ -59,6 +61,7 @@ impl RunWord {
             Self::Done => "DONE",
             Self::Optimal => "OPTIMAL",
             Self::Stopped => "STOPPED",
+            Self::Refused => "REFUSED",
             Self::Failed => "FAILED",
             Self::Crashed => "CRASHED",
             Self::CutOff => "CUT OFF",
@@ -75,7 +78,8 @@ impl RunWord {
         match self {
             Self::Running | Self::Stopping | Self::Elsewhere => Tone::Answer,
             Self::Optimal => Tone::Good,
-            Self::Failed
+            Self::Refused
+            | Self::Failed
             | Self::Crashed
             | Self::Infeasible
             | Self::Unbounded

@@ -174,6 +174,9 @@ pub fn state_word(app: &App, clock: bool) -> Piece {
     } else {
         app.run_word(run).to_owned()
     };
-    let failed = matches!(run.word(), "FAILED" | "CRASHED");
+    // The word is about the run; without the name of the method it could be read as a word about the displayed plan.
+    let refused = run.word() == "REFUSED";
+    let text = if refused && !app.plans.is_empty() { format!("{} {text}", run.method) } else { text };
+    let failed = refused || matches!(run.word(), "FAILED" | "CRASHED");
     Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()
 }

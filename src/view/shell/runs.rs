@@ -18,6 +18,7 @@ pub fn word(app: &App, run: &Run) -> RunWord {
         RunState::Ended => match run.done.as_ref().map(|done| done.status) {
             Some(EndStatus::Optimal) if app.is_best_of_all(run) => RunWord::Optimal,
             Some(EndStatus::Stopped) => RunWord::Stopped,
+            Some(EndStatus::Invalid) => RunWord::Refused,
             Some(EndStatus::Failed) => RunWord::Failed,
             Some(EndStatus::Panicked) => RunWord::Crashed,
             Some(EndStatus::Infeasible) => RunWord::Infeasible,
@@ -62,12 +63,13 @@ impl NoteParts {
     }
 }
 
-/// Returns the reason that a run failed, ended without a plan or had numerical trouble, in the words of the run.
+/// Returns the reason that a run was refused, failed, ended without a plan or had numerical trouble, in the words of the run.
 pub fn failure(run: &Run) -> Option<&str> {
     let done = run.done.as_ref()?;
     let failed = matches!(
         done.status,
-        EndStatus::Failed
+        EndStatus::Invalid
+            | EndStatus::Failed
             | EndStatus::Panicked
             | EndStatus::Infeasible
             | EndStatus::Unbounded
