@@ -19,6 +19,7 @@ use crate::app::drawn::{Drawn, Hit, Item, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState};
 use crate::app::state::App;
 use explained::{Explain, Explanations};
+use lightbay_core::report::RunSort;
 use lightbay_widgets::{Pane, PaneState as Shown, Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -206,7 +207,7 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         }
         state => state,
     };
-    let state = if state == Shown::Ready && input.app.is_stale() {
+    let state = if state == Shown::Ready && input.app.is_stale() && !draws_run(input.info) {
         stale = input.app.plans.shown().map_or_else(String::new, |shown| format!("plan {} *", shown.number));
         Shown::Stale(&stale)
     } else {
@@ -231,6 +232,12 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         let question = [Piece::muted(input.info.help)];
         rows::line(&input.app.look.theme, &question, rows::row(body(area, 0), 1), buf);
     }
+}
+
+/// Returns `true` for a pane whose figures are those of a search, which may have found another plan than the displayed
+/// one.
+fn draws_run(info: &PaneInfo) -> bool {
+    info.section.is_some_and(|section| section.run != RunSort::OfPlan)
 }
 
 /// Minimum height at which an empty pane shows its question.
