@@ -2,6 +2,7 @@
 //! impossible action in grey, and choosing it shows the reason.
 
 use crate::app::pane::PaneId;
+use crate::app::runs::RunState;
 use crate::app::state::App;
 
 /// Whether an action is possible, and if not, the reason.
@@ -43,6 +44,14 @@ pub fn sweeps(app: &App) -> Possible {
 
 /// Returns [`Possible::Yes`] if a run is active or waiting or a sweep is active, else [`Possible::No`].
 pub fn busy(app: &App) -> Possible {
+    if !app.runs.is_busy()
+        && !app.sweeps.is_busy()
+        && app.runs.iter().any(|run| run.state == RunState::Elsewhere)
+    {
+        return Possible::No(
+            "the solve runs in another process, which the strip names; stop or pause it there",
+        );
+    }
     Possible::if_so(
         app.runs.is_busy() || app.sweeps.is_busy(),
         "no solve runs; press {solve_warm} to start one",
