@@ -100,7 +100,8 @@ impl Kind for Tpu {
         let (scenario, result) = (&plan.scenario.body, &plan.result);
         let window = result.simulation.as_ref().zip(scenario.simulate.as_ref());
         let window = window.and_then(|(found, settings)| found.window_note(settings.warmup_cycles));
-        let said = [routes_note(scenario, result), failed_note(scenario), window];
+        let rate = scenario.simulate.as_ref().and_then(SimulationSettings::rate_note);
+        let said = [routes_note(scenario, result), failed_note(scenario), window, rate];
         let said: Vec<String> = said.into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join("; "))
     }

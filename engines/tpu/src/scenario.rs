@@ -138,6 +138,37 @@ impl Default for SimulationSettings {
     }
 }
 
+/// Largest relative difference at which the time of a flit on a link counts as a whole number of cycles: the published
+/// settings, 128 B at 1.05 GHz and 128 GB/s, mean one flit per cycle.
+const WHOLE_CYCLES: f64 = 0.05 + 1e-9;
+
+impl SimulationSettings {
+    /// Returns the number of cycles that a link needs for one flit; at least 1, because a port passes on at most one
+    /// flit per cycle.
+    pub fn cycles_per_flit(&self) -> f64 {
+        let ratio = self.clocks_per_flit();
+        let whole = ratio.round();
+        (if (ratio - whole).abs() <= WHOLE_CYCLES * whole { whole } else { ratio }).max(1.0)
+    }
+
+    /// Returns a remark if the routers, not the links, limit the rate.
+    pub fn rate_note(&self) -> Option<String> {
+        let ratio = self.clocks_per_flit();
+        (ratio < 1.0 - WHOLE_CYCLES).then(|| {
+            format!(
+                "link_gbyte_per_s={} has the effect of {}, because a port of the simulated router passes on at most \
+                 one flit per cycle",
+                self.link_gbyte_per_s,
+                (self.link_gbyte_per_s * ratio * 1e3).round() / 1e3
+            )
+        })
+    }
+
+    fn clocks_per_flit(&self) -> f64 {
+        self.clock_ghz * f64::from(self.flit_bytes) / self.link_gbyte_per_s
+    }
+}
+
 words! {
     /// Traffic pattern: the destinations of the packets of every chip.
     pub enum Traffic {

@@ -131,8 +131,9 @@ pub struct Simulator<'a> {
     /// Lane that the packet at the head of a queue has reserved downstream; first the entries of all lanes, then the
     /// entries of all source queues.
     reserved: Vec<u8>,
-    /// First cycle in which each output is free again; used only for slow links.
-    free_at: Vec<u32>,
+    /// Time in cycles at which each output is free again; used only for slow links. An output that becomes free within
+    /// a cycle sends in this cycle, and the fraction counts for the next flit, so that a busy link keeps its rate.
+    free_at: Vec<f64>,
     /// Number of flits that left each lane for another router.
     #[cfg(test)]
     pub(super) departures: Vec<u64>,
@@ -169,7 +170,7 @@ impl<'a> Simulator<'a> {
             wheel: Wheel::new(net.longest_delay + 1),
             bodies: vec![0; if multi { outputs << net.shift } else { 0 }],
             reserved: vec![NO_LANE; if multi { lanes + outputs } else { 0 }],
-            free_at: vec![0; if net.cycles_per_flit > 1 { outputs } else { 0 }],
+            free_at: vec![0.0; if net.cycles_per_flit > 1.0 { outputs } else { 0 }],
             #[cfg(test)]
             departures: vec![0; lanes],
             random: Streams::new(seed).stream(stream),
@@ -259,7 +260,7 @@ impl<'a> Simulator<'a> {
     /// Simulates a number of cycles.
     pub fn run(&mut self, cycles: u32) {
         for _ in 0..cycles {
-            if self.net.packet > 1 || self.net.cycles_per_flit > 1 {
+            if self.net.packet > 1 || self.net.cycles_per_flit > 1.0 {
                 self.cycle::<true>();
             } else {
                 self.cycle::<false>();
@@ -432,7 +433,7 @@ impl<'a> Simulator<'a> {
             let at = first + waiting.trailing_zeros() as usize;
             waiting &= waiting - 1;
             let output = node * PORTS + if at >= PORTS { at - PORTS } else { at };
-            if GENERAL && net.cycles_per_flit > 1 && self.free_at[output] > self.now {
+            if GENERAL && net.cycles_per_flit > 1.0 && self.free_at[output] >= f64::from(self.now) + 1.0 {
                 continue;
             }
             let (lane, eligible) = if GENERAL && net.packet > 1 {
@@ -552,8 +553,8 @@ impl<'a> Simulator<'a> {
         if left == 0 {
             self.active[output / PORTS] &= !(1 << (output % PORTS));
         }
-        if GENERAL && net.cycles_per_flit > 1 {
-            self.free_at[output] = self.now + net.cycles_per_flit;
+        if GENERAL && net.cycles_per_flit > 1.0 {
+            self.free_at[output] = self.free_at[output].max(f64::from(self.now)) + net.cycles_per_flit;
         }
         let at = (record.pair << net.shift) + u32::from(lane);
         let arrival = Arrival { at, flit: flit.advanced(net) };

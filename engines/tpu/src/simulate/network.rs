@@ -53,7 +53,7 @@ pub struct SimulatedPod {
     pub(super) packet: u32,
     pub(super) injection: u32,
     /// Number of cycles that a link needs for one flit.
-    pub(super) cycles_per_flit: u32,
+    pub(super) cycles_per_flit: f64,
     pub(super) longest_delay: u32,
     /// Number of routes over the most loaded link.
     max_load: u64,
@@ -88,8 +88,7 @@ impl SimulatedPod {
         // Four lanes of 16 bytes fill a cache line. With six input ports and the source queue, the requests of an
         // output fit into 64 bits for four and for eight lanes.
         let shift = if lanes <= 4 { 2 } else { 3 };
-        let ratio = settings.clock_ghz * f64::from(settings.flit_bytes) / settings.link_gbyte_per_s;
-        let cycles_per_flit = (ratio.round() as u32).max(1);
+        let cycles_per_flit = settings.cycles_per_flit();
         let (mut pairs, mut delays) = (Vec::with_capacity(nodes * PORTS), Vec::with_capacity(nodes * PORTS));
         for (node, far) in neighbours.iter().enumerate() {
             let (_, chip) = pod::parts(node as u32);
@@ -102,7 +101,8 @@ impl SimulatedPod {
                     settings.link_latency_optical_cycles
                 };
                 // A flit is never visible downstream in the cycle in which it is sent.
-                delays.push((settings.router_latency_cycles + link + cycles_per_flit - 1).max(1) as u16);
+                let flit = cycles_per_flit.ceil() as u32;
+                delays.push((settings.router_latency_cycles + link + flit - 1).max(1) as u16);
             }
         }
         let longest_delay = delays.iter().copied().map(u32::from).max().unwrap_or(0);
@@ -234,7 +234,7 @@ impl SimulatedPod {
     /// The rate at which the most loaded link is always busy, in flits per cycle and node:
     /// `(n - 1) / max channel load`, lower if a flit takes several cycles on a link.
     pub fn ideal_rate(&self) -> f64 {
-        (self.nodes - 1) as f64 / (self.max_load.max(1) * u64::from(self.cycles_per_flit)) as f64
+        (self.nodes - 1) as f64 / (self.max_load.max(1) as f64 * self.cycles_per_flit)
     }
 }
 
@@ -336,9 +336,8 @@ fn check(settings: &SimulationSettings, nodes: usize) -> Result<(), Problem> {
             return refuse(field, format!("is {value}"), "give a number above 0".to_owned());
         }
     }
-    let serialisation = settings.clock_ghz * f64::from(settings.flit_bytes) / settings.link_gbyte_per_s;
     let link = settings.link_latency_electrical_cycles.max(settings.link_latency_optical_cycles);
-    let delay = u64::from(settings.router_latency_cycles) + u64::from(link) + serialisation.ceil() as u64;
+    let delay = u64::from(settings.router_latency_cycles) + u64::from(link) + settings.cycles_per_flit().ceil() as u64;
     if delay >= MAX_DELAY {
         return refuse(
             "router_latency_cycles",

@@ -324,6 +324,30 @@ fn a_slow_link_halves_the_rate() {
     assert!((fast / slow - 2.0).abs() < 0.12, "{slow} {fast}");
 }
 
+/// With 1.5 cycles per flit, a busy link carries two flits in three cycles; faster links than one flit per cycle have no
+/// further effect, and this is remarked.
+#[test]
+fn links_keep_rates_that_are_not_whole_cycles() {
+    let (pod, routing) = small();
+    let at = |link_gbyte_per_s| SimulationSettings { link_gbyte_per_s, rate_step: 0.02, ..short() };
+    let find = |settings: &SimulationSettings| {
+        let search = SaturationSearch::Bisection;
+        let found = simulate(&pod, &routing, settings, search, 1, &mut Unwatched::default()).unwrap();
+        found.saturation_flits_per_cycle_per_node
+    };
+    // 128 B at 1.05 GHz.
+    let clock = 134.4;
+    let (fast, slow, excess) = (at(clock), at(clock / 1.5), at(1344.0));
+    let (whole, part) = (find(&fast), find(&slow));
+    assert!((whole / part - 1.5).abs() < 0.1, "{whole} {part}");
+    assert_eq!(find(&excess), whole);
+    assert_eq!(
+        [fast.rate_note(), slow.rate_note(), SimulationSettings::default().rate_note()],
+        [None, None, None]
+    );
+    assert!(excess.rate_note().unwrap().contains("link_gbyte_per_s=1344 has the effect of 134.4"));
+}
+
 #[test]
 fn settings_and_routes_that_make_no_sense_are_refused() {
     let (pod, routing) = small();
