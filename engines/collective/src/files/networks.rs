@@ -8,10 +8,11 @@
 //! | `anynet` | BookSim |
 
 use crate::scenario::families::FamilySort;
-use crate::scenario::{CollectiveScenario, NodeSort};
+use crate::scenario::{CollectiveScenario, NodeRecord, NodeSort};
 use lightbay_core::format::{Artifact, FormatInfo, SubjectSort};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::anynet::{self, Anynet};
+use lightbay_formats::csv::CsvTable;
 use lightbay_formats::graph::{self, Attribute, Graph, Sort, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,6 +34,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
     const TIMES: &str = "the intervals of links that are not always up";
     const SWITCHES: &str = "whether switches copy and reduce";
     const CHASSIS: &str = "the chassis of the nodes";
+    const NAMES: &str = "the names of the nodes";
     let format = |name, help, extension, leaves_out| {
         FormatInfo::new(name, help, SubjectSort::Either, extension).leaving_out(leaves_out)
     };
@@ -59,19 +61,19 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             ASTRA,
             "A network file of ASTRA-sim's analytical backend, for rings, tori, one switch and full meshes.",
             "yml",
-            &[DEMAND, PLAN, TIMES, SWITCHES, CHASSIS],
+            &[DEMAND, PLAN, TIMES, SWITCHES, CHASSIS, NAMES],
         ),
         format(
             NS3,
             "A topology of SimAI's ns-3 backend; every link has the same rate in both directions.",
             "txt",
-            &[DEMAND, PLAN, TIMES, SWITCHES],
+            &[DEMAND, PLAN, TIMES, SWITCHES, NAMES],
         ),
         format(
             ANYNET,
             "A network of BookSim: every GPU and switch is a router, and a cycle takes 1 ns.",
             "txt",
-            &[DEMAND, PLAN, TIMES, SWITCHES, "the rates of the links", CHASSIS],
+            &[DEMAND, PLAN, TIMES, SWITCHES, "the rates of the links, latencies below 1 ns", CHASSIS, NAMES],
         ),
     ]
 }
@@ -93,7 +95,7 @@ pub(super) fn file(format: &str, stem: &str, scenario: &CollectiveScenario) -> R
         EDGES => network.edges(),
         ASTRA => network.astra(scenario)?,
         NS3 => network.ns3(scenario)?,
-        _ => network.anynet(),
+        _ => network.anynet()?,
     };
     let ending = match format {
         DOT => "dot",
@@ -125,15 +127,17 @@ impl WireNetwork {
         let topology = &scenario.topology;
         let failed: BTreeSet<[u32; 2]> = scenario.failed_links.iter().copied().collect();
         let working = topology.links.iter().filter(|link| !failed.contains(&[link.from, link.to]));
-        let names: Vec<String> = topology.nodes.iter().map(|node| node.name.clone()).collect();
-        let is_plain = |name: &String| {
-            !name.is_empty()
-                && name.chars().all(|sign| sign.is_ascii_alphanumeric() || ".-_:/".contains(sign))
+        let mut uses: BTreeMap<&str, u32> = BTreeMap::new();
+        for node in &topology.nodes {
+            *uses.entry(&node.name).or_default() += 1;
+        }
+        // Names tell the ends of a link apart, so a repeated name gets the number of its node.
+        let name = |(id, node): (usize, &NodeRecord)| match uses[node.name.as_str()] {
+            1 if !node.name.is_empty() => node.name.clone(),
+            _ => format!("{}#{id}", node.name),
         };
-        let different: BTreeSet<&String> = names.iter().collect();
-        let usable = names.iter().all(is_plain) && different.len() == names.len();
         Self {
-            names: if usable { names } else { (0..names.len()).map(|id| format!("n{id}")).collect() },
+            names: topology.nodes.iter().enumerate().map(name).collect(),
             is_gpu: topology.nodes.iter().map(|node| node.kind == NodeSort::Gpu).collect(),
             links: working
                 .map(|link| {
@@ -184,13 +188,18 @@ impl WireNetwork {
     }
 
     fn edges(&self) -> String {
-        let mut text = "source,target,capacity_gbyte_per_s,latency_us,type\n".to_owned();
+        let mut table = CsvTable::new(["source", "target", "capacity_gbyte_per_s", "latency_us", "type"]);
         for ((from, to), wire) in &self.links {
-            let (from, to) = (&self.names[*from as usize], &self.names[*to as usize]);
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{from},{to},{},{},Directed", wire.gbyte_per_s, wire.latency_us);
+            let name = |node: u32| Value::Text(self.names[node as usize].clone());
+            table.row([
+                name(*from),
+                name(*to),
+                Value::Float(wire.gbyte_per_s),
+                Value::Float(wire.latency_us),
+                Value::Text("Directed".to_owned()),
+            ]);
         }
-        text
+        table.into_text()
     }
 
     /// Returns every pair of linked nodes once, with the rates of its links.
@@ -201,21 +210,22 @@ impl WireNetwork {
         let mut pairs = Vec::new();
         for ((from, to), wire) in &self.links {
             if self.links.get(&(*to, *from)) != Some(wire) {
-                let (from, to) = (&self.names[*from as usize], &self.names[*to as usize]);
-                let message = format!(
-                    "'{format}' has links in both directions, but the link from {from} to {to} has no equal link in the reverse direction"
-                );
-                return Err(Problem::new(
-                    "to",
-                    message,
-                    "export graphml or edges, which have directed links",
-                ));
+                return Err(self.one_way(format, *from, *to, "equal link"));
             }
             if from < to {
                 pairs.push((*from, *to, *wire));
             }
         }
         Ok(pairs)
+    }
+
+    /// Returns the problem of a link that lacks a reverse link, for a format whose links have both directions.
+    fn one_way(&self, format: &str, from: u32, to: u32, lacks: &str) -> Problem {
+        let (from, to) = (&self.names[from as usize], &self.names[to as usize]);
+        let message = format!(
+            "'{format}' has links in both directions, but the link from {from} to {to} has no {lacks} in the reverse direction"
+        );
+        Problem::new("to", message, "export graphml or edges, which have directed links")
     }
 
     fn ns3(&self, scenario: &CollectiveScenario) -> Result<String, Problem> {
@@ -267,7 +277,11 @@ impl WireNetwork {
         Ok(text)
     }
 
-    fn anynet(&self) -> String {
+    fn anynet(&self) -> Result<String, Problem> {
+        if let Some((from, to)) = self.links.keys().find(|(from, to)| !self.links.contains_key(&(*to, *from)))
+        {
+            return Err(self.one_way(ANYNET, *from, *to, "link"));
+        }
         let mut net = Anynet::default();
         let gpus = (0_u32..).zip(&self.is_gpu).filter(|(_, is_gpu)| **is_gpu);
         for (node, (router, _)) in (0_u32..).zip(gpus) {
@@ -278,7 +292,7 @@ impl WireNetwork {
             let cycles = (wire.latency_us * 1e3).round().clamp(1.0, f64::from(u32::MAX)) as u32;
             net.links.insert((*from, *to), cycles);
         }
-        anynet::write(&net)
+        Ok(anynet::write(&net))
     }
 
     fn astra(&self, scenario: &CollectiveScenario) -> Result<String, Problem> {

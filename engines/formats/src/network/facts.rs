@@ -116,8 +116,8 @@ const RATE_UNITS: [(&str, f64); 8] = [
     ("bps", BITS_PER_S),
 ];
 /// Words of which the name of a rate consists before its unit; others, such as `used`, name another quantity.
-const RATE_WORDS: [&str; 11] =
-    ["capacity", "cap", "bandwidth", "bw", "rate", "speed", "link", "line", "port", "edge", "max"];
+const RATE_WORDS: [&str; 12] =
+    ["capacity", "cap", "bandwidth", "bw", "rate", "speed", "link", "line", "port", "nic", "edge", "max"];
 /// Units of times at the end of a name, each with its length in µs.
 const TIME_UNITS: [(&str, f64); 5] = [("us", 1.0), ("ns", 1e-3), ("ms", 1e3), ("ps", 1e-6), ("s", 1e6)];
 /// Names of latencies.
