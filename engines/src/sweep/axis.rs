@@ -86,6 +86,12 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
+/// Returns the text between two brackets that enclose all of it; otherwise the text itself.
+fn unbracketed(text: &str) -> &str {
+    let inner = text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inner.filter(|inner| !inner.contains(['[', ']'])).unwrap_or(text)
+}
+
 /// Reads one value, or all values of a range.
 fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamValue>, Problem> {
     let one = |text: &str| parse_entry(info, &Setting { text: text.trim().to_owned(), ..setting.clone() });
@@ -93,7 +99,9 @@ fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamVa
         Domain::Int { .. } | Domain::IntOrList { .. } => true,
         Domain::IntList { .. } => setting.index.is_some(),
         Domain::Float { .. } => false,
-        Domain::Bool | Domain::Choice { .. } | Domain::Text => return Ok(vec![one(part)?]),
+        // The brackets only keep the commas of a text together.
+        Domain::Text => return Ok(vec![one(unbracketed(part))?]),
+        Domain::Bool | Domain::Choice { .. } => return Ok(vec![one(part)?]),
     };
     let Some((first, rest)) = part.split_once("..") else { return Ok(vec![one(part)?]) };
     let (last, step) = match rest.split_once("..") {

@@ -54,6 +54,9 @@ fn values_are_lists_or_ranges() {
     assert_eq!(values("ports_per_pod=[4,4,8,8],8"), ["4,4,8,8", "8"]);
     assert_eq!(values("ports_per_pod[1]=4..6"), ["4", "5", "6"]);
     assert_eq!(sweep(&["tiny4"], &["ports_per_pod[1]=4"], &[]).axes()[0].label(), "ports_per_pod[1]");
+    let links = sweep(&["ndv2x1-allreduce-64mb"], &["failed_links=[0-1,1-0],none"], &[]);
+    let texts: Vec<String> = links.axes()[0].values.iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["0-1,1-0", "none"]);
 }
 
 #[test]
