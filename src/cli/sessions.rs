@@ -11,6 +11,7 @@ use super::quantity;
 use super::source::saved;
 use super::table::TextTable;
 use super::target::Target;
+use crate::runtime::saved_plans::check_value;
 use clap::{Args, Subcommand, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::clock::{Clock as _, SystemClock};
@@ -135,6 +136,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Some(Command::Unpack { file, name }) => {
             let packed = read_packed(file)?;
             let given = store.unpack(&packed, name.as_deref().map(bare), &date())?;
+            for (number, plan) in &packed.plans {
+                if let Err(problem) = check_value(plan) {
+                    console.say(&format!("warning: plan {number} fails its check: {}", printable(&problem)));
+                }
+            }
             console.say(&format!(
                 "made session '{}' with {}",
                 printable(&given),

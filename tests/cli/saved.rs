@@ -46,6 +46,13 @@ fn a_session_is_renamed_noted_packed_and_unpacked() {
     assert_eq!((&renamed["done"], &renamed["sessions"][0]), (&"renamed".into(), &"second".into()));
     run(&["rename", "second", "copy"]).done();
     run(&["unpack", "joint.json"]).exit(2).says(&["is not a packed session"]);
+    // A packed file is text that anybody can edit.
+    run(&["pack", "hall-7", "-o", "plain.json"]).done();
+    let plain = place.read("plain.json");
+    let of_kind = plain.find("\"training\"").unwrap();
+    let mixed = [&plain[..of_kind], "\"moe\"", &plain[of_kind + "\"training\"".len()..]].concat();
+    place.write("mixed.json", mixed);
+    run(&["unpack", "mixed.json"]).exit(2).says(&["kind"]);
     run(&["note", "copy"]).done();
     assert!(run(&["show", "copy", "--json"]).json()["note"].is_null());
 }

@@ -132,7 +132,7 @@ impl Store {
     /// missing; with a number if the name is taken.
     ///
     /// # Errors
-    /// [`SessionError`] if the content is of another version or cannot be written.
+    /// [`SessionError`] if the content is of another version, mixes kinds or cannot be written.
     pub fn unpack(
         &self,
         packed: &PackedSession,
@@ -151,6 +151,15 @@ impl Store {
             let message = format!("has a plan with the number {number}");
             let remedy = "give a file that `lightbay sessions pack` wrote";
             return Err(SessionError::broken(&path, Problem::new("plans", message, remedy)));
+        }
+        let plans = packed.plans.iter().map(|(number, plan)| (format!("plans.{number}.kind"), plan));
+        for (field, content) in [("scenario.kind".to_owned(), &packed.scenario)].into_iter().chain(plans) {
+            let kind = content.get("kind").and_then(serde_json::Value::as_str);
+            if kind != Some(file.kind.as_str()) {
+                let message = format!("is '{}', but the session is of kind {}", kind.unwrap_or("-"), file.kind);
+                let remedy = "give a file that `lightbay sessions pack` wrote";
+                return Err(SessionError::broken(&path, Problem::new(field, message, remedy)));
+            }
         }
         let mut made = self.create(wanted.unwrap_or(&packed.name), &file.kind, &packed.scenario, date)?;
         let filled = fill(&mut made, packed, file);
