@@ -29,6 +29,7 @@ mod proven;
 pub mod runs;
 pub mod script;
 pub mod series;
+pub mod source;
 pub mod start_screen;
 pub mod state;
 pub mod sweeps;

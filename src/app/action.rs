@@ -353,6 +353,8 @@ pub struct SessionView {
     pub made_again: u64,
     /// Reason that the list of recent sessions is not updated; `None` if the list is updated.
     pub list_problem: Option<String>,
+    /// `true` if the session was opened again only because it has another name now.
+    pub renamed: bool,
 }
 
 /// Another process that has the session open whose plans are displayed here.

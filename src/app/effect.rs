@@ -2,6 +2,7 @@
 
 use crate::app::RunProgress;
 use crate::app::plans::{PlanLabel, PlanRef};
+use crate::app::source::SourceScenario;
 use crate::app::sweeps::SavedSweep;
 use crate::app::work::Setup;
 use lightbay_core::event::RunId;
@@ -228,6 +229,8 @@ pub enum Source {
 pub struct Remembered {
     /// File, preset or session that the scenario was read from, as the user wrote it.
     pub source: String,
+    /// The scenario in the file `source`; only reopening a session sets this field.
+    pub source_scenario: SourceScenario,
     /// Present settings.
     pub now: Setup,
     /// Settings of the newest solve.
@@ -248,4 +251,6 @@ pub struct Remembered {
     pub sweeps: Vec<SavedSweep>,
     /// Names and notes of plans, by number.
     pub labels: BTreeMap<u64, PlanLabel>,
+    /// Numbers of the plans from which runs were started, by run.
+    pub started_from: BTreeMap<RunId, u64>,
 }

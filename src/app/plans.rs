@@ -63,6 +63,9 @@ pub struct PlanEntry {
     pub superseded: bool,
     /// Later runs that ended with an equal plan, which is stored only once.
     pub found_again: Vec<RunId>,
+    /// Reason that the saved plan cannot be used, such as a violated rule; `None` if no reason is known. Such a plan is
+    /// never the best plan.
+    pub refused: Option<String>,
     /// The plan, if it is in memory.
     pub plan: Option<PlanRef>,
 }
@@ -79,11 +82,30 @@ impl PlanEntry {
             self.standing = plan.0.standing();
         }
         self.plan = Some(plan);
+        self.refused = None;
     }
 
-    /// Returns `true` if the plan's method optimises the objective.
+    /// Records that the saved plan cannot be used, and forgets what its file claims about its quality.
+    pub fn refuse(&mut self, problem: String) {
+        self.standing = self.standing.clone().forgotten();
+        self.refused = Some(problem);
+        self.plan = None;
+    }
+
+    /// Returns the plan.
+    ///
+    /// # Errors
+    /// The reason that the plan is not in memory.
+    pub fn usable(&self) -> Result<&PlanRef, String> {
+        self.plan.as_ref().ok_or_else(|| match &self.refused {
+            Some(problem) => format!("plan {} cannot be used: {problem}; solve again", self.number),
+            None => format!("plan {} is still being read; try again in a moment", self.number),
+        })
+    }
+
+    /// Returns `true` if the plan's method optimises the objective, and the plan was not refused.
     pub fn competes(&self) -> bool {
-        self.other_question.is_none()
+        self.other_question.is_none() && self.refused.is_none()
     }
 }
 
@@ -121,6 +143,10 @@ pub struct PlanTable {
     pub shown: Shown,
     /// Hash of the scenario for which the best plan is determined.
     pub scenario_sha256: String,
+    /// Numbers of the plans from which runs were started, by run.
+    pub started_from: BTreeMap<RunId, u64>,
+    /// Numbers of plans whose files must be written again, because the files are refused.
+    pub to_save: Vec<u64>,
 }
 
 impl Default for PlanTable {
@@ -140,6 +166,8 @@ impl PlanTable {
             baseline: None,
             shown: Shown::Best,
             scenario_sha256: scenario_sha256.to_owned(),
+            started_from: BTreeMap::new(),
+            to_save: Vec::new(),
         }
     }
 
@@ -299,7 +327,7 @@ impl PlanTable {
         }
         .or_else(|| self.best())
         .or_else(|| {
-            let newest = self.entries.last()?;
+            let newest = self.entries.iter().rev().find(|entry| entry.refused.is_none())?;
             self.best_of(&newest.scenario_sha256)
         })
     }

@@ -1,9 +1,12 @@
 //! Sweeps of the workbench over one knob with several methods; each point appears when it is solved.
 
+use crate::app::work::Setup;
 use lightbay_core::param::{Domain, ParamValue};
+use lightbay_core::run::Common;
 use lightbay_engines::AnyScenario;
 use lightbay_engines::sweep::{Axis, AxisOf, Sweep, SweepRow, Walked};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The suggested values of a knob are its present value times these factors.
@@ -50,6 +53,9 @@ pub struct SavedSweep {
     pub id: String,
     /// Rows of the solved cells.
     pub rows: Vec<SweepRow>,
+    /// Value of the swept knob in the scenario from which the sweep was started; `None` if the knob has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<ParamValue>,
 }
 
 /// The table of a sweep that was read from files.
@@ -76,21 +82,28 @@ pub struct SweepRun {
     pub rows: Vec<SweepRow>,
     /// State of the sweep.
     pub state: SweepState,
+    /// Value of the swept knob in the scenario from which the sweep was started.
+    pub base: Option<ParamValue>,
     /// The first value of the knob that makes a valid scenario, and the hash of the scenario with this value: this pair
     /// identifies the scenario of the sweep independently of the present value of the knob.
     about: Option<(usize, String)>,
+    /// `true` if the sweep belongs to the present scenario, apart from the value of its knob.
+    fits_now: bool,
 }
 
 impl SweepRun {
-    /// Creates a sweep without points.
-    pub fn new(key: u64, command: String, sweep: Arc<Sweep>) -> Self {
+    /// Creates a sweep without points that was started from `scenario`.
+    pub fn new(key: u64, command: String, sweep: Arc<Sweep>, scenario: &AnyScenario) -> Self {
         let values = sweep.axes().first().map_or(0, |axis| axis.values.len());
         let hash_at = |value: usize| {
             let cell = sweep.cell(value * sweep.method_names().count() + 1);
             Some((value, sweep.scenario(&cell).ok()?.sha256().ok()?))
         };
         let about = (0..values).find_map(hash_at);
-        Self { key, command, sweep, rows: Vec::new(), state: SweepState::Running, about }
+        let axis = sweep.axes().first().filter(|axis| axis.turns == AxisOf::Scenario);
+        let base = axis.and_then(|axis| scenario.knob(&axis.info.name));
+        let (rows, state) = (Vec::new(), SweepState::Running);
+        Self { key, command, sweep, rows, state, base, about, fits_now: true }
     }
 
     /// Returns the knob with its values.
@@ -128,35 +141,65 @@ impl SweepRun {
     }
 }
 
-/// For each knob, the newest sweep over this knob.
+/// All sweeps of the session, oldest first. The pane shows those that belong to the present scenario.
 #[derive(Clone, Debug, Default)]
 pub struct SweepTable {
     list: Vec<SweepRun>,
-    /// Hash of the scenario with which the sweeps were last compared.
-    pub(crate) scenario_sha256: String,
+    /// Saved sweeps that the present settings would solve differently; they return with their settings.
+    pub(crate) dormant: Vec<SavedSweep>,
+    compared: Option<Compared>,
+}
+
+/// The parts of a setup on which the identity of a sweep depends.
+#[derive(Clone, Debug)]
+struct Compared {
+    sha256: String,
+    method: String,
+    params: BTreeMap<String, BTreeMap<String, ParamValue>>,
+    common: Common,
 }
 
 impl SweepTable {
-    /// Adds a sweep; it replaces an earlier sweep over the same knob.
+    /// Adds a sweep of the present scenario; it replaces an earlier sweep only if that sweep solves the same cells.
     pub fn insert(&mut self, run: SweepRun) {
-        let knob = run.knob();
-        self.list.retain(|other| other.knob() != knob);
+        let id = run.sweep.id();
+        self.dormant.retain(|saved| saved.id != id);
+        self.list.retain(|other| other.sweep.id() != id);
         self.list.push(run);
     }
 
-    /// Returns the sweep over a knob.
+    /// Returns the newest sweep over a knob that belongs to the present scenario.
     pub fn over(&self, knob: &str) -> Option<&SweepRun> {
-        self.list.iter().find(|run| run.knob() == knob)
+        self.fitting().rev().find(|run| run.knob() == knob)
     }
 
-    /// Returns the newest sweep.
+    /// Returns the newest sweep that belongs to the present scenario.
     pub fn newest(&self) -> Option<&SweepRun> {
-        self.list.last()
+        self.fitting().next_back()
     }
 
-    /// Returns the newest sweep over a knob that is not in `knobs`.
+    /// Returns the newest sweep over a knob that is not in `knobs`, if it belongs to the present scenario.
     pub fn beside(&self, knobs: &[&str]) -> Option<&SweepRun> {
-        self.list.iter().rev().find(|run| !knobs.contains(&run.knob().as_str()))
+        self.fitting().rev().find(|run| !knobs.contains(&run.knob().as_str()))
+    }
+
+    /// Iterates over the sweeps of the present scenario, oldest first.
+    fn fitting(&self) -> impl DoubleEndedIterator<Item = &SweepRun> {
+        self.list.iter().filter(|run| run.fits_now)
+    }
+
+    /// Makes the completed sweep with this identity the newest one, and returns it; `None` if cells are missing or
+    /// failed.
+    pub fn show_again(&mut self, id: &str) -> Option<&SweepRun> {
+        let is_whole = |run: &SweepRun| {
+            run.rows.len() == run.sweep.len()
+                && !run.rows.iter().any(SweepRow::failed)
+                && run.sweep.id() == id
+        };
+        let at = self.list.iter().position(is_whole)?;
+        let run = self.list.remove(at);
+        self.list.push(run);
+        self.list.last()
     }
 
     /// Returns all sweeps with at least one point, as a session saves them.
@@ -166,8 +209,9 @@ impl SweepTable {
             command: run.command.clone(),
             id: run.sweep.id(),
             rows: run.rows.clone(),
+            base: run.base.clone(),
         };
-        runs.map(saved).collect()
+        self.dormant.iter().cloned().chain(runs.map(saved)).collect()
     }
 
     /// Returns the sweep with this request number.
@@ -187,16 +231,40 @@ impl SweepTable {
 
     /// Removes all sweeps.
     pub fn clear(&mut self) {
-        self.list.clear();
+        *self = Self::default();
     }
 
-    /// Removes sweeps of other scenarios. Returns whether any were removed, and whether one of the removed sweeps is
-    /// still active.
-    pub fn keep_fitting(&mut self, scenario: &AnyScenario) -> (bool, bool) {
-        let before = self.list.len();
-        let busy = self.is_busy();
-        self.list.retain(|run| run.fits(scenario));
-        (self.list.len() < before, busy && !self.is_busy())
+    /// Returns `true` if the sweeps were last compared with this setup.
+    pub fn is_compared_with(&self, setup: &Setup) -> bool {
+        self.compared.as_ref().is_some_and(|before| {
+            before.sha256 == setup.sha256
+                && before.method == setup.method
+                && before.common == setup.common
+                && before.params == setup.params
+        })
+    }
+
+    /// Notes which sweeps belong to the scenario of a setup. Returns `true` if a sweep belonged to the scenario before and
+    /// does not belong to this one.
+    pub fn note_fitting(&mut self, setup: &Setup) -> bool {
+        let same_scenario = self.compared.as_ref().is_some_and(|before| before.sha256 == setup.sha256);
+        let Setup { sha256, method, params, common, scenario } = setup;
+        self.compared = Some(Compared {
+            sha256: sha256.clone(),
+            method: method.clone(),
+            params: params.clone(),
+            common: *common,
+        });
+        if same_scenario {
+            return false;
+        }
+        let mut is_any_hidden = false;
+        for run in &mut self.list {
+            let fits = run.fits(scenario);
+            is_any_hidden |= run.fits_now && !fits;
+            run.fits_now = fits;
+        }
+        is_any_hidden
     }
 }
 

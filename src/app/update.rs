@@ -23,6 +23,7 @@ mod reproduce;
 mod saving;
 mod script;
 mod search;
+mod sentences;
 mod signs;
 mod solve;
 mod sweep_tables;
@@ -185,7 +186,9 @@ impl App {
     /// Updates everything that depends on the state, after every action: loads the plans that must be in memory, and
     /// sets the title and the selection in the table of plans.
     fn settle(&mut self, effects: &mut Effects) {
-        self.keep_fitting_sweeps(effects);
+        self.note_fitting_sweeps();
+        self.follow_scenario();
+        self.save_replaced(effects);
         self.request_listing(effects);
         if self.work.is_some() {
             let needed: Vec<u64> = [self.plans.shown(), self.plans.baseline()]

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::app::pane::{ItemId, PaneInfo};
+use crate::app::source::SourceScenario;
 
 /// Maximum number of changes that can be undone.
 const UNDO_DEPTH: usize = 100;
@@ -132,6 +133,8 @@ pub struct Work {
     pub now: Setup,
     /// Settings of the newest solve; `None` before the first solve.
     pub solved: Option<Setup>,
+    /// The scenario in the file `source`.
+    pub source_scenario: SourceScenario,
     names: Vec<String>,
     undo: Vec<Setup>,
     redo: Vec<Setup>,
@@ -174,6 +177,7 @@ impl Work {
             now: opened.clone(),
             opened,
             solved: None,
+            source_scenario: SourceScenario::Opened,
             names: Vec::new(),
             undo: Vec::new(),
             redo: Vec::new(),
@@ -542,6 +546,11 @@ impl Work {
         self.now = now;
         self.solved = solved;
         self.intern();
+    }
+
+    /// Continues the work of the same session before it was renamed, including its undo history.
+    pub fn continue_from(&mut self, before: Self) {
+        *self = Self { source: std::mem::take(&mut self.source), ..before };
     }
 
     fn method_choice(&self) -> ParamInfo {

@@ -3,6 +3,7 @@
 use crate::app::action::{Heard, Opened, Recent, Saving, SessionView};
 use crate::app::effect::{Remembered, Source};
 use crate::app::plans::{PlanEntry, PlanRef};
+use crate::app::source::{SourceScenario, is_file};
 use crate::app::work::Setup;
 use crate::runtime::follow::Following;
 use crate::runtime::saved_plans::saved_plans;
@@ -10,7 +11,7 @@ use lightbay_core::clock::Clock;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::kind::Sense;
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyPlan, AnyScenario, Product};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     NewSession, Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
@@ -405,12 +406,13 @@ mod key {
     pub const CHOSEN: &str = "shown";
     pub const SWEEPS: &str = "sweeps";
     pub const LABELS: &str = "plan_labels";
+    pub const STARTED_FROM: &str = "started_from";
 }
 
 /// Returns the new content of `session.toml`, with the remembered state of the screen.
 pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFile {
-    let Remembered { source, now, solved, marked, baseline, shown, pane, best, findings, sweeps, labels } =
-        remembered;
+    let Remembered { source, now, solved, marked, baseline, shown, pane, best, findings, .. } = remembered;
+    let Remembered { sweeps, labels, started_from, .. } = remembered;
     let mut file = before.clone();
     now.scenario.name().clone_into(&mut file.scenario);
     file.method = Some(now.method.clone());
@@ -447,6 +449,8 @@ pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFil
     put(key::SWEEPS, text.map(Into::into));
     let text = serde_json::to_string(labels).ok().filter(|_| !labels.is_empty());
     put(key::LABELS, text.map(Into::into));
+    let text = serde_json::to_string(started_from).ok().filter(|_| !started_from.is_empty());
+    put(key::STARTED_FROM, text.map(Into::into));
     file
 }
 
@@ -505,8 +509,10 @@ fn remembered(
         Some(Setup { scenario: solved, sha256, ..now.clone() })
     });
     let json = |name: &str| shell.get(name).and_then(toml::Value::as_str);
+    let source = json(key::SOURCE).unwrap_or(&file.scenario).to_owned();
     Some(Box::new(Remembered {
-        source: shell.get(key::SOURCE).and_then(toml::Value::as_str).unwrap_or(&file.scenario).to_owned(),
+        source_scenario: read_source(&source, scenario.kind()),
+        source,
         now,
         solved,
         marked: file.marks.iter().map(|plan| plan.0).collect(),
@@ -517,7 +523,34 @@ fn remembered(
         findings: BTreeMap::new(),
         sweeps: json(key::SWEEPS).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
         labels: json(key::LABELS).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
+        started_from: json(key::STARTED_FROM)
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default(),
     }))
+}
+
+/// Reads the scenario in the file from which a session was started.
+fn read_source(source: &str, kind: &str) -> SourceScenario {
+    if !is_file(source) {
+        return SourceScenario::Opened;
+    }
+    // A pipe could wait for ever.
+    if !std::path::Path::new(source).is_file() {
+        return SourceScenario::Lost("does not exist in this folder".to_owned());
+    }
+    let read = match std::fs::File::open(source) {
+        Ok(file) => lightbay_engines::read_file(file, source).ok(),
+        Err(error) => return SourceScenario::Lost(format!("cannot be read: {error}")),
+    };
+    let scenario = match read {
+        Some(AnyFile::Scenario(scenario)) => Some(scenario),
+        Some(AnyFile::Plan(plan)) => plan.scenario(),
+        None => None,
+    };
+    match scenario.filter(|scenario| scenario.kind() == kind) {
+        Some(scenario) => SourceScenario::Read(scenario),
+        None => SourceScenario::Lost(format!("no longer contains a scenario of kind {kind}")),
+    }
 }
 
 /// Returns the difference of two dates as text, such as `10 h ago`; empty if one of the dates cannot be read.

@@ -58,6 +58,8 @@ pub struct OpenScenario {
     clock: Arc<dyn Clock>,
     file: SessionFile,
     saved_sha256: String,
+    /// Name of the scenario in the session's file.
+    saved_name: String,
     /// Hash of the scenario that was solved last, as saved in the session when this session was opened.
     solved_sha256: Option<String>,
     fresh: bool,
@@ -92,6 +94,7 @@ impl OpenScenario {
         let looked_at = looked_at.map(|session| Adopted::new(session, next_run, &book));
         let runs = Runs::new(threads, next_run, Arc::new(Tee(sinks)), Arc::clone(&clock), launcher.clone())?;
         let saved_sha256 = opened.scenario.sha256().unwrap_or_default();
+        let saved_name = opened.scenario.name().to_owned();
         let solved = opened.remembered.as_ref().and_then(|remembered| remembered.solved.as_ref());
         let solved_sha256 = solved.map(|solved| solved.sha256.clone());
         let sweeps = opened.remembered.as_ref().map_or(0, |remembered| remembered.sweeps.len());
@@ -117,6 +120,7 @@ impl OpenScenario {
             clock,
             file,
             saved_sha256,
+            saved_name,
             solved_sha256,
             fresh,
             sweeps,
@@ -279,7 +283,9 @@ impl OpenScenario {
         let Some(writer) = self.writer.clone() else { return };
         let place = writer.status().place;
         let file = session_file(&self.file, remembered);
-        let changed = remembered.now.sha256 != self.saved_sha256;
+        // The hash leaves out the name.
+        let name = remembered.now.scenario.name();
+        let changed = remembered.now.sha256 != self.saved_sha256 || name != self.saved_name;
         let solved = remembered.solved.as_ref().map(|solved| &solved.sha256);
         if changed || solved != self.solved_sha256.as_ref() || !remembered.sweeps.is_empty() {
             self.fresh = false;
@@ -292,6 +298,7 @@ impl OpenScenario {
         {
             writer.save_scenario(Arc::new(value));
             self.saved_sha256.clone_from(&remembered.now.sha256);
+            name.clone_into(&mut self.saved_name);
             self.made_again = place.made_again;
         }
         writer.save_session(&file);

@@ -56,6 +56,7 @@ pub fn saved_plans(
                     marked: file.marks.contains(&entry.plan),
                     superseded: false,
                     found_again: found_again(replay, entry.plan, origins.get(&entry.plan)),
+                    refused: None,
                     plan: None,
                 });
             }
@@ -77,8 +78,8 @@ pub fn saved_plans(
         match read_plan(&[(session.plans_folder(), PlanId(row.number))]) {
             Ok(plan) => row.read(plan),
             Err(problem) => {
-                row.standing = row.standing.clone().forgotten();
-                notes.push((Severity::Warning, format!("plan {}: {problem}", row.number)));
+                notes.push((Severity::Warning, format!("plan {} cannot be used: {problem}", row.number)));
+                row.refuse(problem);
             }
         }
     }

@@ -185,6 +185,30 @@ fn a_change_that_was_not_solved_is_still_marked_after_reopening() {
 }
 
 #[test]
+fn a_reopened_session_knows_its_file_and_its_name() {
+    use crate::app::source::SourceScenario;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    let scenario = lightbay_engines::preset("tiny4").unwrap();
+    std::fs::write(&path, scenario.to_value().unwrap().to_string()).unwrap();
+    let mut before = Bench::new(folder.path());
+    before.open(&Source::File(path.clone())).set("seq=8192").solve("prop-alloc").set("name=mine");
+    before.close();
+    let mut after = Bench::new(folder.path());
+    after.open(&Source::Last);
+    let work = after.app.work.as_ref().unwrap();
+    assert_eq!(work.now.scenario.name(), "mine");
+    let SourceScenario::Read(read) = &work.source_scenario else { panic!("{:?}", work.source_scenario) };
+    assert_eq!(read.sha256().unwrap(), scenario.sha256().unwrap());
+    after.close();
+    std::fs::remove_file(path).unwrap();
+    let mut later = Bench::new(folder.path());
+    later.open(&Source::Last);
+    let work = later.app.work.as_ref().unwrap();
+    assert!(matches!(&work.source_scenario, SourceScenario::Lost(_)), "{:?}", work.source_scenario);
+}
+
+#[test]
 fn plans_of_other_scenarios_stay_on_the_disk_until_they_are_displayed() {
     let folder = tempfile::tempdir().unwrap();
     let mut before = Bench::new(folder.path());

@@ -189,18 +189,60 @@ fn enter_on_a_point_sets_the_knob_and_keeps_the_sweep() {
 }
 
 #[test]
-fn another_scenario_forgets_what_was_about_the_one_before() {
-    let (mut bench, _) = swept("bandwidth_gbps=400,800");
+fn another_scenario_hides_the_sweeps_of_the_one_before_until_it_returns() {
+    let (mut bench, first) = swept("bandwidth_gbps=400,800");
     bench.act(Action::Do(Command::Set("seq=1024".to_owned())));
     assert!(bench.app.shown_sweep().is_none());
+    assert_eq!(bench.app.sweeps.saved().len(), 1, "the session still keeps the sweep");
+    bench.keys("u");
+    assert_eq!(bench.app.shown_sweep().unwrap().key, first.key);
+    bench.act(Action::Do(Command::Set("seq=1024".to_owned())));
     let request = sweep(&mut bench, "bandwidth_gbps=400,800");
     bench.act(Action::Do(Command::Set("bandwidth_gbps=500".to_owned())));
     assert!(!stops(&bench) && bench.app.shown_sweep().is_some(), "its own knob may be anything");
+    // An edit does not stop the sweep, which still receives its points.
     bench.act(Action::Do(Command::Set("seq=512".to_owned())));
-    assert!(stops(&bench));
+    assert!(!stops(&bench) && bench.app.sweeps.is_busy());
+    assert!(bench.app.shown_sweep().is_none());
     let late = rows(&request).remove(0);
     bench.fact(Fact::SweepRow { key: request.key, row: Box::new(late) });
-    assert!(bench.app.shown_sweep().is_none());
+    bench.keys("u");
+    assert_eq!(bench.app.shown_sweep().unwrap().rows.len(), 1);
+}
+
+#[test]
+fn a_second_sweep_over_a_knob_keeps_the_points_of_the_first() {
+    let (mut bench, first) = swept("bandwidth_gbps=400,800");
+    let second = sweep(&mut bench, "bandwidth_gbps=400,1600");
+    assert_eq!(bench.app.shown_sweep().unwrap().key, second.key);
+    for row in rows(&second) {
+        bench.fact(Fact::SweepRow { key: second.key, row: Box::new(row) });
+    }
+    bench.fact(Fact::SweepEnded { key: second.key, outcome: Ok(Walked::Through) });
+    assert_eq!(bench.app.sweeps.saved().len(), 2);
+    // The first sweep again shows its points without a new run.
+    bench.act(Action::Do(Command::Sweep("bandwidth_gbps=400,800".to_owned())));
+    assert!(!bench.effects.iter().any(|effect| matches!(effect, Effect::StartSweep(_))));
+    assert_eq!(bench.app.shown_sweep().unwrap().key, first.key);
+    assert!(bench.last_message().contains("solved already"), "{}", bench.last_message());
+}
+
+#[test]
+fn a_reopened_session_keeps_sweeps_of_other_parameters() {
+    let (mut bench, _) = swept("bandwidth_gbps=400,800");
+    bench.act(Action::Do(Command::Set("seq=1024".to_owned())));
+    let saved = bench.app.sweeps.saved();
+    let mut again = open();
+    again.act(Action::Do(Command::Set("seq=1024".to_owned())));
+    again.app.restore_sweeps(saved.clone());
+    assert!(again.app.shown_sweep().is_none());
+    assert_eq!(again.app.sweeps.saved(), saved);
+    // Their values bring the points back; the swept parameter itself and the name may have other values.
+    again.act(Action::Do(Command::Set("bandwidth_gbps=800".to_owned())));
+    again.act(Action::Do(Command::Set("name=other".to_owned())));
+    again.act(Action::Do(Command::Set("seq=4096".to_owned())));
+    assert_eq!(again.app.sweeps.over("bandwidth_gbps").unwrap().rows, saved[0].rows);
+    assert_eq!(again.app.sweeps.saved(), saved);
 }
 
 #[test]

@@ -14,6 +14,9 @@ use lightbay_core::report::SliderInfo;
 use lightbay_engines::name_param;
 use std::sync::Arc;
 
+/// Beginning of the source of a plan that was made by an edit; the number of the edited plan follows.
+pub(super) const EDIT_OF: &str = "edit of plan ";
+
 impl App {
     /// Changes parameters to values typed in the palette: `a=1 b=2`. All of them are changed, or none.
     pub(super) fn set(&mut self, text: &str, effects: &mut Effects) {
@@ -423,7 +426,7 @@ impl App {
                 if changes_scenario {
                     self.adopt_scenario(&plan);
                 }
-                effects.push(Effect::KeepPlan { plan, source: format!("edit of plan {from}") });
+                effects.push(Effect::KeepPlan { plan, source: format!("{EDIT_OF}{from}") });
             }
             (None, true) => {
                 if edit.problem.is_empty() {

@@ -6,13 +6,11 @@ use crate::app::layer::{Confirmed, Layer, Preview, Question, TextView};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::{PlanEntry, PlanRef, PlanTable, Shown};
 use crate::app::runs::{Run, RunState};
+use crate::app::source::SourceScenario;
 use crate::app::state::{App, HELD_CAPACITY};
+use crate::app::update::sentences::{before_and_after, sentence};
 use crate::app::work::Work;
-use lightbay_core::event::covered;
-use lightbay_core::event::{
-    Bound, Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity,
-};
-use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::event::{Bound, Done, EventBody, Incumbent, RunId, Severity};
 use lightbay_core::quantity::file_size;
 use lightbay_core::standing::Standing;
 use lightbay_engines::{AnyPlan, other_question};
@@ -151,6 +149,9 @@ impl App {
             sweeps = std::mem::take(&mut remembered.sweeps);
             self.restore(&mut work, *remembered);
         }
+        if let Some(before) = self.work.take().filter(|_| self.session.renamed) {
+            work.continue_from(before);
+        }
         let name = lightbay_core::problem::printable(work.now.scenario.name());
         self.work = Some(work);
         self.opened += 1;
@@ -192,7 +193,9 @@ impl App {
     fn restore(&mut self, work: &mut Work, remembered: Remembered) {
         let Remembered { source, now, solved, marked, baseline, shown, pane, labels, .. } = remembered;
         self.plans.labels = labels;
+        self.plans.started_from = remembered.started_from;
         work.source = source;
+        work.source_scenario = remembered.source_scenario;
         work.restore(now, solved);
         self.plans.scenario_sha256.clone_from(&work.reference().sha256);
         for number in marked {
@@ -201,7 +204,8 @@ impl App {
             }
         }
         self.plans.baseline = baseline.filter(|number| self.plans.get(*number).is_some());
-        if let Some(number) = shown.filter(|number| self.plans.get(*number).is_some()) {
+        let is_usable = |number: &u64| self.plans.get(*number).is_some_and(|entry| entry.refused.is_none());
+        if let Some(number) = shown.filter(is_usable) {
             self.plans.shown = Shown::Chosen(number);
         }
         if work.panes.iter().any(|info| info.number == pane) {
@@ -215,6 +219,7 @@ impl App {
         let work = self.work.as_ref()?;
         Some(Remembered {
             source: work.source.clone(),
+            source_scenario: SourceScenario::Opened,
             now: work.now.clone(),
             solved: work.solved.clone(),
             marked: self.plans.marked().iter().map(|entry| entry.number).collect(),
@@ -236,6 +241,7 @@ impl App {
                 .collect(),
             sweeps: self.sweeps.saved(),
             labels: self.plans.labels.clone(),
+            started_from: self.plans.started_from.clone(),
         })
     }
 
@@ -256,8 +262,11 @@ impl App {
     }
 
     fn submitted(&mut self, submitted: Submitted) {
-        let Submitted { run, method, scenario_sha256, queued, .. } = submitted;
+        let Submitted { run, method, scenario_sha256, queued, hot_start } = submitted;
         self.session.used = true;
+        if let Some(number) = hot_start {
+            self.plans.started_from.insert(run, number);
+        }
         // The run may have reported something already.
         if self.runs.get(run).is_none() {
             let state = if queued { RunState::Queued } else { RunState::Running };
@@ -360,8 +369,30 @@ impl App {
         entry.secondary = incumbent.secondary;
         entry.status = None;
         entry.at_s = heard.event.elapsed_s;
+        self.take_readable(number, &plan);
         self.plans.add(entry);
         self.to_remember = true;
+    }
+
+    /// Puts a plan that a run found in the place of the same plan if that plan could not be read from its file, which is
+    /// then written again.
+    fn take_readable(&mut self, number: u64, plan: &PlanRef) {
+        let Some(entry) = self.plans.get_mut(number).filter(|entry| entry.refused.is_some()) else { return };
+        let found = entry_of(number, plan, entry.origin, &entry.source);
+        let (marked, secondary) = (entry.marked, entry.secondary);
+        *entry = PlanEntry { marked, secondary, found_again: entry.found_again.clone(), ..found };
+        self.loading.remove(&number);
+        self.plans.to_save.push(number);
+        let text = format!("a run found plan {number}, so its file is written again");
+        self.say(Severity::Info, text);
+    }
+
+    /// Writes the files of plans that replaced refused files.
+    pub(super) fn save_replaced(&mut self, effects: &mut Effects) {
+        for number in std::mem::take(&mut self.plans.to_save) {
+            let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
+            effects.extend(plan.map(|plan| Effect::SavePlan { number, plan }));
+        }
     }
 
     fn hear_done(&mut self, heard: &Heard, done: &Done) {
@@ -369,6 +400,7 @@ impl App {
             return;
         };
         let plan = PlanRef(plan);
+        self.take_readable(number, &plan);
         let of_another = |entry: &PlanEntry| entry.origin.is_none_or(|(run, _)| run != heard.event.run);
         if self.plans.get(number).is_some_and(of_another) && self.plans.find_again(number, heard.event.run) {
             self.to_remember = true;
@@ -445,11 +477,15 @@ impl App {
             }
             Err(problem) => {
                 if let Some(entry) = self.plans.get_mut(number) {
-                    entry.standing = entry.standing.clone().forgotten();
+                    entry.refuse(problem.clone());
+                }
+                if self.plans.shown == Shown::Chosen(number) {
+                    self.plans.shown = Shown::Best;
                 }
                 // Another request would fail too.
                 self.loading.insert(number);
-                self.say(Severity::Error, format!("plan {number} cannot be read: {problem}"));
+                let text = format!("plan {number} cannot be used: {problem}; {{solve_warm}} solves again");
+                self.say(Severity::Error, text);
             }
         }
         self.dirty.frame = true;
@@ -475,122 +511,7 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
         marked: false,
         superseded: false,
         found_again: Vec::new(),
+        refused: None,
         plan: Some(plan.clone()),
     }
-}
-
-/// Returns the sentence about an event for the log; `None` for an event that the log omits, such as a bound that barely
-/// changed.
-fn sentence(
-    event: &Event,
-    bound_before: Option<f64>,
-    plan: Option<u64>,
-    stopping: bool,
-    objective: ObjectiveInfo,
-) -> Option<(Severity, String)> {
-    let said = |value: f64| number::grouped(&objective.with_unit(value));
-    let number = plan.map_or_else(String::new, |number| format!("plan {number}: "));
-    Some(match &event.body {
-        EventBody::Started(started) => {
-            (Severity::Info, format!("starts with seed {} on {} threads", started.seed, started.threads))
-        }
-        EventBody::Phase(phase) if phase.detail.is_empty() => (Severity::Info, phase.name.clone()),
-        EventBody::Phase(phase) => (Severity::Info, format!("{}: {}", phase.name, phase.detail)),
-        EventBody::Incumbent(incumbent) => {
-            let checked = if incumbent.checked { "" } else { ", unchecked" };
-            (Severity::Info, format!("{number}{} from {}{checked}", said(incumbent.value), incumbent.source))
-        }
-        EventBody::Bound(bound) => {
-            let before = bound_before?;
-            let moved = (bound.value - before).abs() > 1e-4 * before.abs();
-            if !moved {
-                return None;
-            }
-            let what = match &bound.only {
-                Some(only) => format!("bound for {}", covered(only)),
-                None => "bound".to_owned(),
-            };
-            (
-                Severity::Info,
-                format!(
-                    "{what} {} → {}",
-                    said(before),
-                    number::grouped(&objective.bound_with_unit(bound.value))
-                ),
-            )
-        }
-        EventBody::HotStart(report) => {
-            let figures = before_and_after(report, said);
-            let severity = if report.fate == lightbay_core::event::HotStartFate::Rejected {
-                Severity::Warning
-            } else {
-                Severity::Info
-            };
-            (severity, format!("hot start {}: {}{figures}", report.fate.word(), report.why))
-        }
-        EventBody::Offer(offer) if offer.taken => {
-            (Severity::Info, format!("accepted the plan of {}, {}", offer.from, said(offer.value)))
-        }
-        EventBody::Edit(edit) => (Severity::Info, format!("{} is now {}", edit.name, edit.new)),
-        EventBody::Paused(paused) => {
-            (Severity::Info, if paused.paused { "paused" } else { "resumed" }.to_owned())
-        }
-        EventBody::Note(note) => (note.severity, note.text.clone()),
-        EventBody::Done(done) => ending(done, stopping, said),
-        EventBody::Model(size) => (
-            Severity::Info,
-            format!(
-                "model after {}: {} rows, {} columns, {} integer",
-                size.after, size.rows, size.columns, size.integers
-            ),
-        ),
-        EventBody::Solver(_)
-        | EventBody::Line(_)
-        | EventBody::Generation(_)
-        | EventBody::Series(_)
-        | EventBody::Offer(_) => {
-            return None;
-        }
-    })
-}
-
-/// Returns the objective of the hot-start plan as text: under the rules of this run and, if it differs, also in the run
-/// that found the plan.
-fn before_and_after(report: &HotStartReport, said: impl Fn(f64) -> String) -> String {
-    match (report.before, report.after) {
-        // The two values rate the same plan, so neither is an improvement.
-        (Some(before), Some(after)) if before != after => {
-            format!(" (the plan had {}; under the rules of this run it has {})", said(before), said(after))
-        }
-        (_, Some(value)) => format!(" (at {})", said(value)),
-        _ => String::new(),
-    }
-}
-
-fn ending(done: &Done, stopping: bool, said: impl Fn(f64) -> String) -> (Severity, String) {
-    let severity = match done.status {
-        EndStatus::Invalid
-        | EndStatus::Failed
-        | EndStatus::Panicked
-        | EndStatus::Infeasible
-        | EndStatus::Unbounded => Severity::Error,
-        EndStatus::NoPlan if !stopping => Severity::Warning,
-        EndStatus::NumericalTrouble => Severity::Warning,
-        _ => Severity::Info,
-    };
-    let mut text = match (done.status, &done.plan) {
-        (EndStatus::NoPlan, _) => "ended without a plan".to_owned(),
-        (EndStatus::Optimal, Some(plan)) => plan.standing().status(),
-        (status, _) => status.word().replace('_', " "),
-    };
-    if let Some(value) = done.value {
-        let _ = write!(text, " at {}", said(value));
-    }
-    if !done.message.is_empty() {
-        let _ = write!(text, ": {}", done.message);
-    }
-    for violation in done.violations.iter().take(3) {
-        let _ = write!(text, "; {violation}");
-    }
-    (severity, text)
 }

@@ -357,7 +357,7 @@ impl App {
             return Err("type the name of a file".to_owned());
         }
         let table = self.comparison(view.shown());
-        let table = table.ok_or("a plan is still being read; try again in a moment")?;
+        let table = table.ok_or_else(|| self.why_no_comparison(view.shown()))?;
         let table = if view.differing { table.only_differences() } else { table };
         let known = TABLE_FORMATS.iter().find(|(name, ..)| *name == format);
         let (.., write) = known.ok_or("choose a format")?;
@@ -376,17 +376,16 @@ impl App {
             return Err("type the name of a file".to_owned());
         }
         let subject = if let Some(number) = plan {
-            let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
-            let plan = plan.ok_or("the plan is still being read; try again in a moment")?;
-            ExportSubject::Plan(self.under_present_name(plan))
+            let entry = self.plans.get(number).ok_or("the plan is not in the table any more")?;
+            ExportSubject::Plan(self.under_present_name(entry.usable()?.clone()))
         } else {
             let work = self.work.as_ref().ok_or("nothing is open")?;
             ExportSubject::Scenario(work.now.scenario.clone())
         };
         let against = match self.second_plan(plan, format) {
             Some(number) => {
-                let second = self.plans.get(number).and_then(|entry| entry.plan.clone());
-                Some(second.ok_or("the baseline is still being read; try again in a moment")?)
+                let second = self.plans.get(number).ok_or("the baseline is not in the table any more")?;
+                Some(second.usable()?.clone())
             }
             None => None,
         };

@@ -389,7 +389,10 @@ impl App {
                         effects.push(Effect::Copy(table.only_differences().to_markdown()));
                     }
                     Some(table) => effects.push(Effect::Copy(table.to_markdown())),
-                    None => self.say(Severity::Info, "a plan is still being read"),
+                    None => {
+                        let why = self.why_no_comparison(view.shown());
+                        self.say(Severity::Info, why);
+                    }
                 }
                 return;
             }

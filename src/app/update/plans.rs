@@ -83,8 +83,8 @@ impl App {
         self.touch();
     }
 
-    /// Returns the pairs of plans to compare: each marked plan with the baseline or, without a baseline, with the first
-    /// marked plan. If this gives no pair, returns the displayed plan with the baseline, a marked plan or the first
+    /// Returns the pairs of plans to compare: each marked plan with the baseline or, without a baseline, with the
+    /// marked plan that has the lowest number. If this gives no pair, returns the displayed plan with the baseline, a marked plan or the first
     /// other plan of the table.
     fn pairs(&self) -> Vec<Pair> {
         let baseline = self.plans.baseline.filter(|number| self.plans.get(*number).is_some());
@@ -155,11 +155,23 @@ impl App {
         compare(&subjects, TOLERANCE, metrics(kind)).ok()
     }
 
+    /// Returns the reason that plans cannot be compared now.
+    pub fn why_no_comparison(&self, pairs: &[Pair]) -> String {
+        let numbers = pairs.iter().flat_map(|pair| [pair.against, pair.plan]);
+        let mut entries = numbers.filter_map(|number| self.plans.get(number));
+        let why = entries.find_map(|entry| entry.usable().err());
+        why.unwrap_or_else(|| "these plans cannot be compared".to_owned())
+    }
+
     /// Verifies the selected plan with the independent checker, on another thread.
     pub(super) fn check(&mut self, exact: bool, effects: &mut Effects) {
         let Some((number, plan)) = self.meant_plan().map(|entry| (entry.number, entry.plan.clone())) else {
             return;
         };
+        if let Some(problem) = self.plans.get(number).and_then(|entry| entry.refused.clone()) {
+            let text = format!("plan {number} cannot be used: {problem}; {{solve_warm}} solves again");
+            return self.say(Severity::Error, text);
+        }
         if let Some(plan) = plan {
             self.say(Severity::Info, format!("checking plan {number}"));
             effects.push(Effect::Check { number, plan, exact });
@@ -177,6 +189,10 @@ impl App {
         if self.plans.get(number).is_none() {
             self.say(Severity::Error, format!("there is no plan {number}; see the table of plans"));
             return;
+        }
+        if let Some(problem) = self.plans.get(number).and_then(|entry| entry.refused.clone()) {
+            let text = format!("plan {number} cannot be used: {problem}; {{solve_warm}} solves again");
+            return self.say(Severity::Error, text);
         }
         self.plans.shown = Shown::Chosen(number);
         self.to_remember = true;
@@ -227,7 +243,10 @@ impl App {
             format!("method      {}", entry.method),
             format!("from        {}", entry.source),
             format!("objective   {}", entry.value),
-            format!("status      {}", standing.status()),
+            format!(
+                "status      {}",
+                entry.refused.as_ref().map_or_else(|| standing.status(), |why| format!("refused: {why}"))
+            ),
             format!("bound       {}", standing.words(false)),
         ]);
         lines.extend(standing.other_question().map(|why| format!("problem     not the objective: {why}")));

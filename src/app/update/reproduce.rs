@@ -3,12 +3,20 @@
 
 use crate::app::effect::{Effect, Effects};
 use crate::app::pane::PaneId;
+use crate::app::source::{SourceScenario, is_file};
 use crate::app::state::App;
+use crate::app::update::edit::EDIT_OF;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::param::{ParamValue, Setting};
 use lightbay_core::run::Common;
 use lightbay_engines::AnyScenario;
 use serde_json::{Value, json};
+
+/// Reason that nothing can be copied at the start.
+const NOTHING: &str = "nothing is open; open a file or an example first";
+
+/// Name of the parameter of kind `crossconnect` that sets single pairs of pods and leaves the other pairs unchanged.
+const PAIRS: &str = "circuits";
 
 /// Number of passes over the changed values in the search for settings that make a scenario.
 const PASSES: usize = 3;
@@ -26,16 +34,24 @@ impl App {
     /// Copies the command line that makes the displayed plan, or, without a plan, starts the next solve.
     pub(super) fn copy_command(&mut self, effects: &mut Effects) {
         match self.command_line() {
-            Ok(command) => effects.push(Effect::Copy(command)),
+            Ok((command, plans)) => {
+                // The command reads these plans from the session.
+                for number in plans {
+                    let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
+                    effects.extend(plan.map(|plan| Effect::SavePlan { number, plan }));
+                }
+                effects.push(Effect::Copy(command));
+            }
             Err(problem) => self.say(Severity::Warning, problem),
         }
     }
 
-    /// Returns the command line that reproduces what is on the screen.
-    pub(super) fn command_line(&self) -> Result<String, String> {
-        let work = self.work.as_ref().ok_or("nothing is open; open a file or an example first")?;
-        let shown = self.shown_inputs().ok_or("the plan is still being read; try again in a moment")?;
-        let (source, base) = self.source_of_command()?;
+    /// Returns the command line that reproduces what is on the screen, and the numbers of the saved plans that it names.
+    fn command_line(&self) -> Result<(String, Vec<u64>), String> {
+        let work = self.work.as_ref().ok_or(NOTHING)?;
+        let shown = self.shown_inputs()?;
+        let mut plans = Vec::new();
+        let (source, base) = self.source_of_command(&mut plans)?;
         let info = work.method(&shown.method);
         // Methods that evaluate an edit are no methods of the command line with defaults.
         let info =
@@ -44,7 +60,12 @@ impl App {
         for knob in shown.scenario.every_knob() {
             let value = shown.scenario.knob(&knob.name);
             if let Some(value) = value.filter(|value| base.knob(&knob.name).as_ref() != Some(value)) {
-                settings.push(setting(&knob.name, &value));
+                let changes = base.knob(&knob.name).filter(|_| knob.name == PAIRS);
+                let changes = changes.and_then(|base| changed_pairs(&base.to_string(), &value.to_string()));
+                settings.push(match changes {
+                    Some(text) => Setting { name: knob.name.to_string(), index: None, text },
+                    None => setting(&knob.name, &value),
+                });
             }
         }
         let scenario_only = settings.len();
@@ -74,15 +95,19 @@ impl App {
         for (flag, value) in [("--time-limit", common.time_limit_s), ("--gap", common.gap)] {
             words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_string()]));
         }
-        Ok(words.join(" "))
+        if let Some(number) = self.hot_start_of_shown()? {
+            words.extend(["--hot-start".to_owned(), quoted(&self.saved_name(number)?)]);
+            plans.push(number);
+        }
+        Ok((words.join(" "), plans))
     }
 
     /// Returns the inputs of the displayed plan; without a plan, the inputs of the next solve.
-    fn shown_inputs(&self) -> Option<SolveInputs> {
-        let work = self.work.as_ref()?;
+    fn shown_inputs(&self) -> Result<SolveInputs, String> {
+        let work = self.work.as_ref().ok_or(NOTHING)?;
         let Some(entry) = self.plans.shown() else {
             let now = &work.now;
-            return Some(SolveInputs {
+            return Ok(SolveInputs {
                 scenario: now.scenario.clone(),
                 sha256: now.sha256.clone(),
                 method: now.method.clone(),
@@ -90,7 +115,7 @@ impl App {
                 common: now.common,
             });
         };
-        let plan = &entry.plan.as_ref()?.0;
+        let plan = &entry.usable()?.0;
         let header = plan.header();
         let params: Vec<(String, ParamValue)> =
             header.parameters.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
@@ -99,24 +124,64 @@ impl App {
         let common =
             Common { seed: header.seed, ..solved.map_or_else(Common::default, |solved| solved.common) };
         let sha256 = entry.scenario_sha256.clone();
-        Some(SolveInputs { scenario: plan.scenario(), sha256, method: header.method.clone(), params, common })
+        Ok(SolveInputs { scenario: plan.scenario(), sha256, method: header.method.clone(), params, common })
     }
 
-    /// Returns the name of the scenario on the command line, and the scenario that this name means.
-    fn source_of_command(&self) -> Result<(String, AnyScenario), String> {
-        let work = self.work.as_ref().ok_or("nothing is open")?;
+    /// Returns the name of the scenario on the command line, and the scenario that this name means. If this is the
+    /// scenario of a saved plan, adds the number of the plan to `plans`.
+    fn source_of_command(&self, plans: &mut Vec<u64>) -> Result<(String, AnyScenario), String> {
+        let work = self.work.as_ref().ok_or(NOTHING)?;
+        let write = || format!("write the scenario with {} and solve that file", self.keymap.hint("write"));
         if let Some(name) = work.source.strip_prefix("preset:") {
             let base = lightbay_engines::preset(name).map_err(|problem| problem.to_string())?;
             return Ok((work.source.clone(), base));
         }
-        let base = work.opened.scenario.clone();
-        let is_file =
-            !work.source.starts_with("import ") && !work.source.starts_with("session:") && work.source != "-";
-        match (is_file, self.session.name.as_str()) {
-            (true, _) => Ok((work.source.clone(), base)),
-            (false, "") => Err("the scenario is not in a file yet; write it first".to_owned()),
-            (false, name) => Ok((format!("session:{name}"), base)),
+        if is_file(&work.source) {
+            let base = match &work.source_scenario {
+                SourceScenario::Opened => work.opened.scenario.clone(),
+                SourceScenario::Read(scenario) => scenario.clone(),
+                SourceScenario::Lost(why) => return Err(format!("{} {why}; {}", work.source, write())),
+            };
+            return Ok((work.source.clone(), base));
         }
+        // The scenario of a session changes with every parameter, but the scenario of a saved plan stays.
+        let Some(entry) = self.plans.shown() else {
+            return Err(format!("the scenario is not in a file; {}", write()));
+        };
+        plans.push(entry.number);
+        Ok((self.saved_name(entry.number)?, entry.usable()?.0.scenario()))
+    }
+
+    /// Returns the name of a saved plan on the command line.
+    fn saved_name(&self, number: u64) -> Result<String, String> {
+        let session = &self.session;
+        let ended = self.plans.get(number).is_some_and(|entry| entry.status.is_some());
+        let problem = match (&session.beside, &session.failing) {
+            (Some(_), _) => "belongs to a session that another process has open",
+            (None, Some(_)) => "is not saved now",
+            (None, None) if session.name.is_empty() || !ended => "is not saved yet",
+            (None, None) => return Ok(format!("session:{}/{number}", session.name)),
+        };
+        Err(format!("plan {number}, which the command needs, {problem}; write the plan to a file instead"))
+    }
+
+    /// Returns the plan from which the run of the displayed plan was started.
+    ///
+    /// # Errors
+    /// If the plan was started from another plan whose number is not known.
+    fn hot_start_of_shown(&self) -> Result<Option<u64>, String> {
+        let Some(entry) = self.plans.shown() else { return Ok(None) };
+        let Some(words) = entry.usable()?.0.header().provenance.hot_start else { return Ok(None) };
+        let by_run = entry.origin.and_then(|(run, _)| self.plans.started_from.get(&run).copied());
+        let by_edit = || entry.source.strip_prefix(EDIT_OF)?.parse().ok();
+        let number = by_run.or_else(by_edit).filter(|number| self.plans.get(*number).is_some());
+        number.map(Some).ok_or_else(|| {
+            format!(
+                "plan {} was started from another plan ({words}) that is not known here; solve with {} and copy again",
+                entry.number,
+                self.keymap.hint("solve_cold")
+            )
+        })
     }
 
     /// Copies what is selected as JSON: the plan, the parameter, the run, or the item of the pane with its details.
@@ -130,7 +195,7 @@ impl App {
         }
     }
 
-    fn selection_json(&self) -> Result<Value, &'static str> {
+    fn selection_json(&self) -> Result<Value, String> {
         let pane = self.focus.pane;
         let selected = self.pane(pane).selected;
         let about = |what: &str, mut value: Value| {
@@ -144,7 +209,7 @@ impl App {
             PaneId::Start => {
                 let sentence = self.drawn_pane(pane).map(|drawn| drawn.sentence.as_str()).unwrap_or_default();
                 if sentence.is_empty() {
-                    Err("this row has no data")
+                    Err("this row has no data".to_owned())
                 } else {
                     Ok(about("start", json!({ "source": sentence })))
                 }
@@ -160,10 +225,9 @@ impl App {
             }
             PaneId::Plans => {
                 let entry = self.meant_plan().ok_or("no plan exists yet")?;
-                let plan =
-                    entry.plan.as_ref().ok_or("the plan is still being read; try again in a moment")?;
+                let plan = entry.usable()?;
                 let bytes = plan.0.to_json().map_err(|_| "the plan cannot be written as JSON")?;
-                serde_json::from_slice(&bytes).map_err(|_| "the plan cannot be written as JSON")
+                serde_json::from_slice(&bytes).map_err(|_| "the plan cannot be written as JSON".to_owned())
             }
             PaneId::Solve => {
                 let run = selected.and_then(|id| self.runs.get(RunId(u64::from(id))));
@@ -185,7 +249,7 @@ impl App {
             PaneId::Kind(_) => {
                 let drawn = self.drawn_pane(pane).ok_or("this pane is not on the screen")?;
                 if drawn.sentence.is_empty() && drawn.details.is_empty() {
-                    return Err("select something to copy first");
+                    return Err("select something to copy first".to_owned());
                 }
                 let name = self.pane_info(pane).map_or("", |info| info.name);
                 let shown = self.plans.shown();
@@ -203,6 +267,23 @@ impl App {
             }
         }
     }
+}
+
+/// Returns the entries of `wanted`, a list such as `0-1:4, 0-2:1`, that `base` does not have, with 0 for pairs that only
+/// `base` has; `None` if one of the lists has another form.
+fn changed_pairs(base: &str, wanted: &str) -> Option<String> {
+    let pairs = |text: &str| -> Option<Vec<(String, String)>> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty() && *entry != "none");
+        let pair =
+            |entry: &str| entry.rsplit_once(':').map(|(pair, count)| (pair.to_owned(), count.to_owned()));
+        entries.map(pair).collect()
+    };
+    let (base, wanted) = (pairs(base)?, pairs(wanted)?);
+    let set =
+        wanted.iter().filter(|pair| !base.contains(pair)).map(|(pair, count)| format!("{pair}:{count}"));
+    let stays = |pair: &str| wanted.iter().any(|(other, _)| other == pair);
+    let removed = base.iter().filter(|(pair, _)| !stays(pair)).map(|(pair, _)| format!("{pair}:0"));
+    Some(set.chain(removed).collect::<Vec<_>>().join(","))
 }
 
 fn setting(name: &str, value: &ParamValue) -> Setting {
@@ -260,7 +341,15 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{changed_pairs, quoted};
+
+    #[test]
+    fn only_changed_pairs_are_set() {
+        let changes = |base, wanted| changed_pairs(base, wanted).unwrap();
+        assert_eq!(changes("0-1:1, 0-2:1, 0-3:2", "0-1:1, 0-3:4, 1-2:1"), "0-3:4,1-2:1,0-2:0");
+        assert_eq!(changes("0-1:1", "none"), "0-1:0");
+        assert_eq!(changed_pairs("0-1", "0-1:1"), None);
+    }
 
     #[test]
     fn words_are_quoted_for_the_shell_only_if_needed() {

@@ -94,6 +94,20 @@ impl App {
         effects.push(Effect::StartRun(request));
     }
 
+    /// Makes the table of plans show the plans of the present scenario; if it has none, the plans of the newest solve.
+    pub(super) fn follow_scenario(&mut self) {
+        let Some(work) = &self.work else { return };
+        let now = &work.now.sha256;
+        let has_plan =
+            self.plans.iter().any(|entry| entry.scenario_sha256 == *now && entry.refused.is_none());
+        let sha256 = if has_plan { now } else { &work.reference().sha256 };
+        if self.plans.scenario_sha256 != *sha256 {
+            self.plans.scenario_sha256.clone_from(sha256);
+            self.to_remember = true;
+            self.touch();
+        }
+    }
+
     /// Returns the plan for a hot start: the best plan of the present scenario; if there is none, the best plan of the
     /// scenario of the displayed plan.
     fn best_known(&self, sha256: &str) -> Option<&PlanEntry> {

@@ -41,13 +41,11 @@ impl App {
         }
         let (cells, count) = (sweep.len(), rows.len());
         self.next_key += 1;
-        let mut run = SweepRun::new(self.next_key, command, Arc::new(sweep));
+        let Some(work) = &self.work else { return Err(first) };
+        let mut run = SweepRun::new(self.next_key, command, Arc::new(sweep), &work.now.scenario);
         let walked = if count < cells { Walked::Stopped } else { Walked::Through };
         (run.rows, run.state) = (rows, SweepState::Ended(walked));
         self.sweeps.insert(run);
-        if let Some(work) = &self.work {
-            self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
-        }
         self.show_newest_sweep();
         self.focus(info.id());
         self.to_remember = true;

@@ -5,10 +5,11 @@ use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::state::App;
 use crate::app::sweeps::{PaneSweeps, SavedSweep, SweepRun, SweepState, suggestion};
 use lightbay_core::event::Severity;
-use lightbay_core::param::Setting;
+use lightbay_core::param::{ParamValue, Setting};
 use lightbay_core::problem::{Problems, counted};
 use lightbay_core::run::Common;
 use lightbay_engines::sweep::{Sweep, SweepRow, Walked};
+use lightbay_engines::{AnyScenario, name_param};
 use std::sync::Arc;
 
 impl App {
@@ -31,16 +32,21 @@ impl App {
         match self.asked_sweep(text, offered) {
             Err(problem) => self.say(Severity::Error, problem),
             Ok(sweep) => {
+                if let Some(run) = self.sweeps.show_again(&sweep.id()) {
+                    let text = format!("these points of the sweep over {} are solved already", run.knob());
+                    self.show_newest_sweep();
+                    self.focus(info.id());
+                    return self.say(Severity::Info, text);
+                }
                 self.next_key += 1;
                 let (key, sweep) = (self.next_key, Arc::new(sweep));
-                let run = SweepRun::new(key, text.trim().to_owned(), Arc::clone(&sweep));
+                let Some(work) = &self.work else { return };
+                let scenario = &work.now.scenario;
+                let run = SweepRun::new(key, text.trim().to_owned(), Arc::clone(&sweep), scenario);
                 let (knob, cells) = (run.knob(), counted(sweep.len() as u64, "run", "runs"));
                 let mode = offered.knobs.iter().position(|other| *other == knob);
                 self.say(Severity::Info, format!("sweep over {knob}: {cells}; {{stop_solve}} stops it"));
                 self.sweeps.insert(run);
-                if let Some(work) = &self.work {
-                    self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
-                }
                 self.focus(info.id());
                 let state = self.pane_mut(info.id());
                 state.mode = mode.unwrap_or(offered.knobs.len()) as u8;
@@ -51,6 +57,16 @@ impl App {
     }
 
     pub(super) fn asked_sweep(&self, text: &str, offered: &PaneSweeps) -> Result<Sweep, String> {
+        let Some(work) = &self.work else { return Err("nothing is open".to_owned()) };
+        self.asked_sweep_from(&work.now.scenario, text, offered)
+    }
+
+    fn asked_sweep_from(
+        &self,
+        scenario: &AnyScenario,
+        text: &str,
+        offered: &PaneSweeps,
+    ) -> Result<Sweep, String> {
         let Some(work) = &self.work else { return Err("nothing is open".to_owned()) };
         let one_line = |problems: Problems| {
             problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
@@ -90,7 +106,7 @@ impl App {
             }
         }
         let Common { time_limit_s, gap, .. } = work.now.common;
-        let sweep = Sweep::of(vec![work.now.scenario.clone()]).map_err(|problem| problem.to_string())?;
+        let sweep = Sweep::of(vec![scenario.clone()]).map_err(|problem| problem.to_string())?;
         let sweep = sweep.methods(&methods).and_then(|sweep| sweep.set(&settings)).map_err(one_line)?;
         // Axes are added last, because an axis over a limit must replace the limit that is set here.
         let seed = (swept != "seed").then_some(work.now.common.seed);
@@ -167,24 +183,47 @@ impl App {
         }
     }
 
-    /// Restores the sweeps of a session. A sweep that the present settings would solve differently is left out.
+    /// Restores the sweeps of a session. A sweep that the present settings would solve differently is shown once its
+    /// settings return.
     pub(crate) fn restore_sweeps(&mut self, saved: Vec<SavedSweep>) {
+        self.sweeps.dormant = saved;
+        self.wake_sweeps();
+        self.show_newest_sweep();
+    }
+
+    /// Restores the saved sweeps that the present settings would solve in the same way.
+    fn wake_sweeps(&mut self) {
         let Some((_, offered)) = self.sweep_pane() else { return };
-        for SavedSweep { command, id, rows } in saved {
-            let Ok(sweep) = self.asked_sweep(&command, offered) else { continue };
-            if sweep.id() != id {
+        for saved in std::mem::take(&mut self.sweeps.dormant) {
+            let Some(mut run) = self.woken(&saved, offered) else {
+                self.sweeps.dormant.push(saved);
                 continue;
-            }
+            };
+            let walked = if saved.rows.len() < run.sweep.len() { Walked::Stopped } else { Walked::Through };
+            (run.rows, run.state) = (saved.rows, SweepState::Ended(walked));
             self.next_key += 1;
-            let walked = if rows.len() < sweep.len() { Walked::Stopped } else { Walked::Through };
-            let mut run = SweepRun::new(self.next_key, command, Arc::new(sweep));
-            (run.rows, run.state) = (rows, SweepState::Ended(walked));
+            run.key = self.next_key;
             self.sweeps.insert(run);
         }
-        self.show_newest_sweep();
-        if let Some(work) = &self.work {
-            self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
+    }
+
+    /// Returns a saved sweep without its points, if the present settings would solve it in the same way. The swept knob
+    /// and the name of the scenario may have other values now.
+    fn woken(&self, saved: &SavedSweep, offered: &PaneSweeps) -> Option<SweepRun> {
+        let mut scenario = self.work.as_ref()?.now.scenario.clone();
+        let name = saved.rows.first().map_or("", |row| row.scenario.as_str());
+        if !name.is_empty() && name != scenario.name() {
+            scenario = scenario.with(&name_param().name, None, &ParamValue::Text(name.to_owned())).ok()?;
         }
+        if let Some(base) = &saved.base {
+            let knob = saved.command.split_whitespace().find_map(|word| word.split_once('='))?.0;
+            let knob = knob.split('[').next().unwrap_or(knob);
+            if scenario.knob(knob).as_ref() != Some(base) {
+                scenario = scenario.with(knob, None, base).ok()?;
+            }
+        }
+        let sweep = self.asked_sweep_from(&scenario, &saved.command, offered).ok()?;
+        (sweep.id() == saved.id).then(|| SweepRun::new(0, saved.command.clone(), Arc::new(sweep), &scenario))
     }
 
     /// Makes the pane of sweeps show the newest sweep.
@@ -218,25 +257,22 @@ impl App {
         self.say(severity, text);
     }
 
-    /// Removes sweeps that do not belong to the open scenario. A sweep still belongs to the scenario if only the value
-    /// of the sweep's knob has changed.
-    pub(super) fn keep_fitting_sweeps(&mut self, effects: &mut Effects) {
+    /// Notes which sweeps belong to the present scenario; the others are kept, but not shown. A sweep still belongs to the
+    /// scenario if only the value of the sweep's knob has changed.
+    pub(super) fn note_fitting_sweeps(&mut self) {
         let Some(work) = &self.work else {
             self.sweeps.clear();
             return;
         };
-        if self.sweeps.scenario_sha256 == work.now.sha256 {
+        if self.sweeps.is_compared_with(&work.now) {
             return;
         }
-        self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
-        let (forgotten, stopped) = self.sweeps.keep_fitting(&work.now.scenario);
-        if stopped {
-            effects.push(Effect::StopSweep);
-        }
-        if forgotten {
+        let is_any_hidden = self.sweeps.note_fitting(&work.now);
+        self.wake_sweeps();
+        if is_any_hidden {
             self.say(
                 Severity::Info,
-                "sweeps of the scenario before this change were removed from their pane",
+                "sweeps of the scenario before this change are not shown; they return with its values",
             );
         }
     }

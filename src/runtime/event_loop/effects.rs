@@ -14,7 +14,7 @@ use crate::runtime::saved_plans::read_plan;
 use crate::runtime::sweep_tables;
 use crate::runtime::terminal::title;
 use lightbay_core::event::Severity;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl<V: View> Shell<V> {
     pub(super) fn execute(&mut self, effects: Effects) {
@@ -93,7 +93,9 @@ impl<V: View> Shell<V> {
             Effect::Import { format, paths, settings } => {
                 let paths: Vec<PathBuf> = paths.into_iter().map(at_home).collect();
                 let (opener, request) = (self.opener.clone(), self.next_request());
+                let folder = self.app.options.folder.clone();
                 self.helpers.spawn("import", move || {
+                    let paths = joined(&paths, &folder);
                     let imported = helpers::import(format.as_deref(), &paths, &settings);
                     let first =
                         paths.first().map_or_else(String::new, |path| path.to_string_lossy().into_owned());
@@ -239,6 +241,7 @@ impl<V: View> Shell<V> {
             };
             let outcome = opener.open(&Source::Session(name.clone())).map(|bundle| {
                 bundle.map(|mut bundle| {
+                    bundle.opened.session.renamed = true;
                     bundle.opened.notes.push(note);
                     Box::new(bundle)
                 })
@@ -289,10 +292,53 @@ impl<V: View> Shell<V> {
     }
 }
 
+/// Joins words to the name of a file that contains blanks: words follow a word that names no file, and the joined words do.
+fn joined(words: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let mut at = 0;
+    while let Some(first) = words.get(at) {
+        let mut name = first.clone().into_os_string();
+        let mut longer = words[at + 1..].iter().map(|word| {
+            name.push(" ");
+            name.push(word.strip_prefix(folder).unwrap_or(word));
+            PathBuf::from(&name)
+        });
+        let found = if first.exists() { None } else { longer.position(|path| path.is_file()) };
+        let count = found.map_or(1, |more| more + 2);
+        let mut path = first.clone().into_os_string();
+        for word in &words[at + 1..at + count] {
+            path.push(" ");
+            path.push(word.strip_prefix(folder).unwrap_or(word));
+        }
+        paths.push(path.into());
+        at += count;
+    }
+    paths
+}
+
 /// Replaces a `~` at the beginning of a path by the home folder.
 fn at_home(path: PathBuf) -> PathBuf {
     match (path.strip_prefix("~"), std::env::var_os("HOME")) {
         (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
         _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+    use std::path::PathBuf;
+
+    #[test]
+    fn words_are_joined_to_the_name_of_a_file_with_blanks() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        std::fs::write(folder.join("my trace file.txt"), "x").unwrap();
+        std::fs::write(folder.join("other.txt"), "x").unwrap();
+        let words = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| folder.join(name)).collect() };
+        let typed = words(&["other.txt", "my", "trace", "file.txt", "other.txt"]);
+        assert_eq!(joined(&typed, folder), words(&["other.txt", "my trace file.txt", "other.txt"]));
+        let typed = words(&["no", "such.txt"]);
+        assert_eq!(joined(&typed, folder), typed);
     }
 }

@@ -83,7 +83,7 @@ impl Comparison {
         if self.key.as_ref() != Some(&key) {
             let Some(sheet) = app.comparison(view.shown()) else {
                 self.key = None;
-                let words = [Piece::muted("one of the plans is still being read")];
+                let words = [Piece::muted(app.why_no_comparison(view.shown()))];
                 let inner = popup(app, "Compare", &[], (60, 3), area, buf);
                 return (&Sentence::new(&app.look.theme, &words)).render(inner, buf);
             };

@@ -245,7 +245,9 @@ pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
         parts.push(format!("gap {}", headline.standing.brief()));
     }
     parts.extend(said(false));
-    if entry.status.is_some() {
+    if let Some(problem) = &entry.refused {
+        parts.push(format!("refused: {problem}"));
+    } else if entry.status.is_some() {
         parts.push(headline.standing.status());
     }
     let base = app.plans.baseline.and_then(|number| app.plans.get(number));

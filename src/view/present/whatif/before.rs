@@ -5,6 +5,7 @@ use super::{CHART_ROWS, ChartedFigure, x_axis};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::ItemId;
+use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use crate::app::sweeps::{PaneSweeps, suggested};
 use crate::view::figures::{Room, with_unit};
@@ -138,7 +139,8 @@ impl BeforeSweep {
     /// Returns the displayed plan as a point: the present value of the parameter, and the figure of the plan in its base
     /// unit.
     fn point(input: &PaneInput<'_>, knob: &Offered, figure: ChartedFigure) -> Option<(f64, f64)> {
-        let entry = input.app.plans.shown().filter(|entry| entry.competes())?;
+        let is_of_now = |entry: &&PlanEntry| entry.competes() && !input.app.is_of_another_scenario(entry);
+        let entry = input.app.plans.shown().filter(is_of_now)?;
         Some((knob.number()?, figure.of_plan(entry.value, &entry.metrics)?))
     }
 
