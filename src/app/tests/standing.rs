@@ -4,7 +4,7 @@ use super::support::{Bench, real_run};
 use crate::app::action::{Action, Command, Fact, Heard};
 use crate::app::effect::Effect;
 use crate::app::plans::Shown;
-use lightbay_core::event::{Event, EventBody};
+use lightbay_core::event::{Done, EndStatus, Event, EventBody, RunId};
 
 /// Returns a workbench with a plan, and the number of the plan.
 fn solved() -> (Bench, u64) {
@@ -84,4 +84,39 @@ fn a_renamed_session_keeps_the_undo_history_and_the_name() {
     assert!(work.can_undo() && work.now.scenario.name() == "mine");
     bench.keys("u");
     assert_eq!(bench.app.work.as_ref().unwrap().now.scenario.name(), "tiny4");
+}
+
+#[test]
+fn a_refused_run_leaves_the_displayed_plan() {
+    let (mut bench, number) = solved();
+    bench.act(Action::Do(Command::Solve { method: Some("delta-joint".to_owned()), warm: false }));
+    let run = bench.accept(false);
+    let done = Done {
+        status: EndStatus::Invalid,
+        limit: None,
+        message: "k_max: is too small".to_owned(),
+        violations: Vec::new(),
+        value: None,
+        bound: None,
+        work: 0,
+        plan: None,
+    };
+    bench.say(run, "delta-joint", 1, EventBody::Done(done), None);
+    let run = bench.app.runs.get(run).unwrap();
+    assert_eq!(bench.app.run_word(run), "REFUSED");
+    assert_eq!(bench.app.plans.shown().map(|entry| entry.number), Some(number));
+}
+
+#[test]
+fn a_run_of_another_process_is_stopped_there() {
+    use crate::app::possible::{Possible, busy};
+    use crate::app::runs::{Run, RunState};
+    let mut bench = Bench::open();
+    let said = |bench: &Bench| match busy(&bench.app) {
+        Possible::No(why) => why,
+        Possible::Yes => "",
+    };
+    assert!(said(&bench).contains("no solve runs"));
+    bench.app.runs.insert(Run::new(RunId(1), "auto", "", RunState::Elsewhere));
+    assert!(said(&bench).contains("in another process"));
 }

@@ -179,3 +179,27 @@ pub fn sentence(app: &App, run: &Run, goal: &Goal) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::failure;
+    use crate::app::runs::{Run, RunState};
+    use lightbay_core::event::{Done, EndStatus, RunId};
+
+    #[test]
+    fn a_refused_run_has_a_reason() {
+        let mut run = Run::new(RunId(1), "delta-select", "", RunState::Ended);
+        run.done = Some(Done {
+            status: EndStatus::Invalid,
+            limit: None,
+            message: "objective: is not supported".to_owned(),
+            violations: Vec::new(),
+            value: None,
+            bound: None,
+            work: 0,
+            plan: None,
+        });
+        assert_eq!(failure(&run), Some("objective: is not supported"));
+        assert_eq!(run.word(), "REFUSED");
+    }
+}
