@@ -212,7 +212,7 @@ fn a_file_sets_how_replicas_share_states_and_recompute() {
     };
     assert_eq!(run("", ""), (0, Recompute::None, 4.0));
     assert_eq!(run("", "zero=1 recompute=selective"), (1, Recompute::Selective, 4.0));
-    let given = "--use-distributed-optimizer --recompute-granularity full --grad-reduce-in-bf16";
+    let given = "--use-distributed-optimizer --recompute-granularity full --bf16 --grad-reduce-in-bf16";
     assert_eq!(run(given, ""), (1, Recompute::Full, 2.0));
     let execution = |sharded: bool| {
         let text = String::from_utf8(config!("calculon-run.json").bytes).unwrap();
