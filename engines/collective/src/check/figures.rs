@@ -119,10 +119,12 @@ pub(super) fn compare(
         exactly("finish_epochs", f64::from(finish)),
         exactly("epoch_length_us", tau),
         exactly("algbw_gbyte_per_s", algbw),
-        exactly("replay_us", claims.replay_us.unwrap_or(0.0)),
+    ];
+    figures.extend(claims.replay_us.map(|replay_us| exactly("replay_us", replay_us)));
+    figures.extend([
         exactly("sends", result.sends.len() as f64),
         exactly("busiest_link_share", if finish == 0 { 0.0 } else { busiest / finish_us }),
-    ];
+    ]);
     if let Some(lower) = claims.lower_bound_epochs {
         figures.push(exactly("lower_bound_us", f64::from(lower) * tau));
     }
