@@ -91,7 +91,7 @@ pub(super) fn of(names: &[&str], per_slot: u32) -> Result<(Vec<u32>, NumberRule)
     unique(names, numbers).map(|numbers| (numbers, rule))
 }
 
-/// Returns the text before the number at the end of a name, and the number; `None` if there is no such number, or if it
+/// Returns the text before the number at the end of a name, and the number; `None` if the name ends otherwise, or if it
 /// is larger than a panel.
 fn last_number(name: &str) -> Option<(&str, u32)> {
     let text = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
