@@ -226,7 +226,7 @@ fn names_of_switches_with_blanks_are_found_in_file_names() {
         panel.name = name.to_owned();
     }
     let dark = tl1("");
-    for names in [["ocs east.json", "süd.json"], ["plan.ocs-east.json", "state süd 2.json"]] {
+    for names in [["ocs east.json", "süd.json"], ["plan.ocs_east.json", "state süd 2.json"]] {
         let files = names.map(|name| Input { name, bytes: dark.as_bytes() });
         let read = installed("polatis_tl1", &files, &scenario, &params("polatis_tl1", &[]));
         assert_eq!(read.unwrap().lines[0], format!("switch 0: 0 connections in {}", names[0]));
