@@ -555,7 +555,8 @@ impl App {
     pub fn next_wake(&self) -> Option<Instant> {
         let menu = self.pending_since.filter(|_| !self.menu).map(|since| since + MENU_DELAY);
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
-        let clock = (solving && !self.frozen || self.drawn.waits).then(|| self.ticked_at + Duration::from_secs(1));
+        let clock =
+            (solving && !self.frozen || self.drawn.waits).then(|| self.ticked_at + Duration::from_secs(1));
         let auto = self.auto_at;
         let script = self.playing.as_ref().map(|playing| playing.next_at);
         [menu, clock, auto, self.play_at, self.title_due, script].into_iter().flatten().min()

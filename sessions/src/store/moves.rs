@@ -156,7 +156,8 @@ impl Store {
         for (field, content) in [("scenario.kind".to_owned(), &packed.scenario)].into_iter().chain(plans) {
             let kind = content.get("kind").and_then(serde_json::Value::as_str);
             if kind != Some(file.kind.as_str()) {
-                let message = format!("is '{}', but the session is of kind {}", kind.unwrap_or("-"), file.kind);
+                let message =
+                    format!("is '{}', but the session is of kind {}", kind.unwrap_or("-"), file.kind);
                 let remedy = "give a file that `lightbay sessions pack` wrote";
                 return Err(SessionError::broken(&path, Problem::new(field, message, remedy)));
             }

@@ -337,7 +337,9 @@ fn check(settings: &SimulationSettings, nodes: usize) -> Result<(), Problem> {
         }
     }
     let link = settings.link_latency_electrical_cycles.max(settings.link_latency_optical_cycles);
-    let delay = u64::from(settings.router_latency_cycles) + u64::from(link) + settings.cycles_per_flit().ceil() as u64;
+    let delay = u64::from(settings.router_latency_cycles)
+        + u64::from(link)
+        + settings.cycles_per_flit().ceil() as u64;
     if delay >= MAX_DELAY {
         return refuse(
             "router_latency_cycles",
