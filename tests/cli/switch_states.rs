@@ -43,9 +43,10 @@ fn commands(place: &Place, format: &str, more: &[&str]) -> Vec<String> {
         std::fs::read_dir(place.path("out")).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    let forward =
-        files.into_iter().find(|file| !name(file).contains("rollback") && !name(file).contains("ports.csv"));
-    let text = std::fs::read_to_string(forward.unwrap()).unwrap();
+    let forward = files
+        .into_iter()
+        .filter(|file| !name(file).contains("rollback") && !name(file).contains("ports.csv"));
+    let text: String = forward.map(|file| std::fs::read_to_string(file).unwrap()).collect();
     std::fs::remove_dir_all(place.path("out")).unwrap();
     let is_command = |line: &&str| ["config ", "DLT-", "ENT-"].iter().any(|start| line.starts_with(start));
     text.lines().filter(is_command).map(str::to_owned).collect()

@@ -116,7 +116,7 @@ fn failed_switches_are_avoided_and_swept() {
     place
         .run(&["show", "plan.json"])
         .done()
-        .prints(&["failed switches", "Failed switches, 6 of 48 switches"]);
+        .prints(&["failed switches", "Failed switches, 6 of 47 switches"]);
     let mut moved = plan;
     moved["scenario"]["failed_ocs"] = json!([9, 10]);
     moved["provenance"]["scenario_sha256"] = json!("");

@@ -223,11 +223,11 @@ mod tests {
     #[test]
     fn columns_stand_on_the_axis_and_say_what_lies_beyond_the_scale() {
         let theme = Theme::mono(GlyphSet::Braille);
-        let spread = Spread { amounts: vec![1.0, 0.0, 4.0, 9.0], end: 4.0, mean: 2.5, most: 3.9 };
+        let spread = Spread { amounts: vec![1.0, 0.0, 0.0, 9.0], end: 4.0, mean: 2.5, most: 3.9 };
         let area = Rect::new(0, 0, 8, 4);
         let mut buf = Buffer::empty(area);
         let ticks = [(0.0, "0".into()), (3.0, "3".into())];
         Columns::new(&theme, &spread, 4.0, Tone::Series(1), '#').ticks(&ticks).render(area, &mut buf);
-        assert_eq!(text_of(&buf), "    █9▲█\n▄▄  ████\n─────┴─╵\n0     3");
+        assert_eq!(text_of(&buf), "     9▲█\n▄▄    ██\n─────┴─╵\n0     3");
     }
 }

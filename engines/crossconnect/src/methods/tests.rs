@@ -12,7 +12,6 @@ use crate::testing::{self, Sample};
 use lightbay_core::checked::{Checked, SharedPlan, downcast};
 use lightbay_core::event::{EndStatus, EventBody};
 use lightbay_core::kind::{Depth, Kind as _};
-use lightbay_core::plan::Status;
 use lightbay_core::random::{Stream, Streams};
 use lightbay_core::testing::Ask;
 use rand::RngExt;
