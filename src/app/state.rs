@@ -557,9 +557,8 @@ impl App {
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
         let clock =
             (solving && !self.frozen || self.drawn.waits).then(|| self.ticked_at + Duration::from_secs(1));
-        let auto = self.auto_at;
         let script = self.playing.as_ref().map(|playing| playing.next_at);
-        [menu, clock, auto, self.play_at, self.title_due, script].into_iter().flatten().min()
+        [menu, clock, self.auto_at, self.play_at, self.title_due, script].into_iter().flatten().min()
     }
 
     /// Adds a message of the program to the log; `{action}` in the text becomes the key of that action.

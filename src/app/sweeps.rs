@@ -147,12 +147,12 @@ pub struct SweepTable {
     list: Vec<SweepRun>,
     /// Saved sweeps that the present settings would solve differently; they return with their settings.
     pub(crate) dormant: Vec<SavedSweep>,
-    compared: Option<Compared>,
+    compared: Option<ComparedPoints>,
 }
 
 /// The parts of a setup on which the identity of a sweep depends.
 #[derive(Clone, Debug)]
-struct Compared {
+struct ComparedPoints {
     sha256: String,
     method: String,
     params: BTreeMap<String, BTreeMap<String, ParamValue>>,
@@ -249,7 +249,7 @@ impl SweepTable {
     pub fn note_fitting(&mut self, setup: &Setup) -> bool {
         let same_scenario = self.compared.as_ref().is_some_and(|before| before.sha256 == setup.sha256);
         let Setup { sha256, method, params, common, scenario } = setup;
-        self.compared = Some(Compared {
+        self.compared = Some(ComparedPoints {
             sha256: sha256.clone(),
             method: method.clone(),
             params: params.clone(),

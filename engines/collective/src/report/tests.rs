@@ -201,7 +201,7 @@ fn cells_of_the_grid_tell_the_send_and_when_its_piece_is_needed() {
         assert_eq!(cell.value.as_f64().is_some(), about.item.is_some());
     }
     let first = matrix.about[0].sentence.to_string();
-    assert!(first.contains("starts 0") && first.contains("forwarded in epoch"), "{first}");
+    assert!(first.contains("epochs 0 to 4") && first.contains("forwarded in epoch"), "{first}");
 }
 
 #[test]
