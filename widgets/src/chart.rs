@@ -348,7 +348,7 @@ impl<'a> Chart<'a> {
                 let column = if series.step { i32::midpoint(from, until) } else { from };
                 let is_free = !series.step || until == from || until - from > 2;
                 // The letter of a muted curve does not cover another curve.
-                let is_free = is_free && !(is_muted(series) && self.meets(number, (column, row), &place));
+                let is_free = is_free && !(is_muted(series) && self.meets(number, (column, row), place));
                 if column >= next && is_free {
                     plot.glyph(column, row, mark, style);
                     next = column + LETTERS_APART;

@@ -86,15 +86,12 @@ impl Widget for Slider<'_> {
         let muted = self.theme.style(Tone::Muted);
         let words = if self.words.is_empty() { 0 } else { wide(self.words) + 2 };
         let label = wide(self.label) + 1;
-        let (left, plot, has_words) = match self.plot {
-            Some((left, plot)) => {
-                let (left, plot) = (i32::from(left), i32::from(plot).max(1));
-                (left, plot, pen.width() - left - plot >= words)
-            }
-            None => {
-                let has_words = pen.width() - label - words >= LEAST;
-                (label, (pen.width() - label - if has_words { words } else { 0 }).max(1), has_words)
-            }
+        let (left, plot, has_words) = if let Some((left, plot)) = self.plot {
+            let (left, plot) = (i32::from(left), i32::from(plot).max(1));
+            (left, plot, pen.width() - left - plot >= words)
+        } else {
+            let has_words = pen.width() - label - words >= LEAST;
+            (label, (pen.width() - label - if has_words { words } else { 0 }).max(1), has_words)
         };
         if left >= label {
             pen.text(0, 0, self.label, muted);

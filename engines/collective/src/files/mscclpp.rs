@@ -161,12 +161,11 @@ impl Levels {
             let mut adds = result.pieces[transfer.piece as usize].adds_up;
             if adds && buffers.place(result, transfer.piece, to).is_none() {
                 // The first part that arrives at a relay is put there; later parts are added to it.
-                match relayed.get(&(transfer.piece, to)) {
-                    Some(first) => level = level.max(*first),
-                    None => {
-                        relayed.insert((transfer.piece, to), level);
-                        adds = false;
-                    }
+                if let Some(first) = relayed.get(&(transfer.piece, to)) {
+                    level = level.max(*first);
+                } else {
+                    relayed.insert((transfer.piece, to), level);
+                    adds = false;
                 }
             }
             let known = there.entry((to, destination)).or_default();

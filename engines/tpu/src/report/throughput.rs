@@ -56,18 +56,17 @@ impl Compared<'_> {
             .answer(standing.answer())
             .sentence(self.sentence(run, &standing));
         let networks = self.networks(&standing, working.is_some());
-        let section =
-            match run.map(|run| curves::Growth::of(run, &standing)).filter(|growth| !growth.is_empty()) {
-                Some(growth) => section
-                    .on_screens("log_time", "", growth.curves(true))
-                    .on_screens("even_time", "", growth.curves(false))
-                    .block("networks", "", networks),
-                None => {
-                    let failed = &self.scenario.failed_ocs;
-                    let reach = reach::curves(self.result, self.yardsticks, failed, self.scenario.nodes());
-                    section.block("networks", "", networks).on_screens("reach", "", reach)
-                }
-            };
+        let growth = run.map(|run| curves::Growth::of(run, &standing)).filter(|growth| !growth.is_empty());
+        let section = if let Some(growth) = growth {
+            section
+                .on_screens("log_time", "", growth.curves(true))
+                .on_screens("even_time", "", growth.curves(false))
+                .block("networks", "", networks)
+        } else {
+            let failed = &self.scenario.failed_ocs;
+            let reach = reach::curves(self.result, self.yardsticks, failed, self.scenario.nodes());
+            section.block("networks", "", networks).on_screens("reach", "", reach)
+        };
         run.map_or_else(Vec::new, told).into_iter().fold(section, Section::remark)
     }
 

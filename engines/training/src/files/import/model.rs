@@ -282,15 +282,13 @@ fn follow_tp(params: &Params, file: &DescribedJob, made: &mut Imported<RunConfig
         "without sequence parallelism, each of the {tp} tensor-parallel ranks sends all activations to the next \
          stage: {act_bytes} B x {tp} = {whole} B for each value"
     );
-    match RunConfig::param("act_bytes").map(|info| info.accept(&ParamValue::Float(whole))) {
-        Some(Ok(_)) => {
-            made.value.act_bytes = whole;
-            made.note(format!("{reason}, so act_bytes={whole}"));
-        }
-        _ => {
-            made.value.act_bytes = MAX_ACT_BYTES;
-            made.assume("act_bytes", format!("{MAX_ACT_BYTES} B, the maximum, but {reason}"), "act_bytes=");
-        }
+    let is_valid = |info: ParamInfo| info.accept(&ParamValue::Float(whole)).is_ok();
+    if RunConfig::param("act_bytes").is_some_and(is_valid) {
+        made.value.act_bytes = whole;
+        made.note(format!("{reason}, so act_bytes={whole}"));
+    } else {
+        made.value.act_bytes = MAX_ACT_BYTES;
+        made.assume("act_bytes", format!("{MAX_ACT_BYTES} B, the maximum, but {reason}"), "act_bytes=");
     }
 }
 

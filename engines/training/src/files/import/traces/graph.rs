@@ -361,7 +361,7 @@ fn collective(
             }
         }
         TracedCollective::AllToAll | TracedCollective::Barrier => {
-            flows.fixed_s = flows.fixed_s.max(latency_s)
+            flows.fixed_s = flows.fixed_s.max(latency_s);
         }
     }
 }

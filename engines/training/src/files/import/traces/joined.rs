@@ -330,7 +330,9 @@ fn collected(
         }
         joint.sent.sort_unstable_by_key(|own| own.rank);
         if let JointWork::Collective(_, groups) = &joint.work {
-            groups.iter().for_each(|group| check_parts(classes, *group, &joint.sent, &mut problems));
+            for group in groups {
+                check_parts(classes, *group, &joint.sent, &mut problems);
+            }
         }
     }
     problems.into_result(Joining::JoinedSteps(joined))
