@@ -139,7 +139,7 @@ fn a_second_window_looks_and_does_not_write() {
     let mut second = place.open(&[&name]);
     let beside = format!("{SESSION}-2");
     let said = format!("plans found here are saved in session '{beside}'");
-    second.until_shown(&["plan 2 delta-fast", "new runs and plans appear here"]);
+    second.until_shown(&["plan 2 delta-fast", "new runs and pl"]);
     assert!(!sessions_of(&place).join(&beside).exists(), "no session before a plan of its own");
     second.keys("L");
     second.until_shown(&[&format!("the session is open in process {pid} on ")]);

@@ -181,9 +181,9 @@ fn an_odd_stage_on_a_ring_can_be_expanded_at_any_rates() {
             assert_eq!(plan.header().status, wide.header().status, "{text} {method}");
         }
     }
-    // Sends share NICs with the exchange, whose smaller half leaves them less: together, replicas take longer.
-    let tangled = "tp=5 pp=4 gpus=60 gpus_per_pod_per_replica=5 ports_per_pod=12 blocking_p2p=false \
-                   bandwidth_gbps=100";
+    // Sends share NICs with the first buckets of the exchange, whose smaller half leaves them less: together, replicas take longer.
+    let tangled = "tp=5 pp=4 gpus=60 gpus_per_pod_per_replica=5 ports_per_pod=12 dp_buckets=4 \
+                   micro_batches=2 blocking_p2p=false bandwidth_gbps=100";
     let (scenario, _) = apply(&preset("small").unwrap(), "simulate", &settings(tangled)).unwrap();
     let plan = solve(&scenario, "simulate", "topology=4,4,4,1,1,1,1");
     let wide = read_plan(&write_plan(&plan, "expanded", ""), Depth::Usual);
