@@ -253,15 +253,12 @@ impl MatrixView {
         if self.graph.is_some() {
             return None;
         }
-        let (row, column, rows, columns) = match &self.signs {
-            Some(signs) => {
-                let state = &signs.state;
-                (state.row_offset, state.column_offset, state.rows_shown, state.columns_shown)
-            }
-            None => {
-                let (column, columns, _) = self.window_of;
-                (self.state.row_offset, column, self.state.rows_shown, columns)
-            }
+        let (row, column, rows, columns) = if let Some(signs) = &self.signs {
+            let state = &signs.state;
+            (state.row_offset, state.column_offset, state.rows_shown, state.columns_shown)
+        } else {
+            let (column, columns, _) = self.window_of;
+            (self.state.row_offset, column, self.state.rows_shown, columns)
         };
         in_sight((row, rows, self.rows.len()), (column, columns, self.width()))
     }

@@ -147,7 +147,7 @@ fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<
 /// Returns the tone of a numbered object: four hues, then the same hues darker.
 const fn hue(number: u32) -> Tone {
     let hue = (number % 4) as u8;
-    if number / 4 % 2 == 0 { Tone::Series(hue) } else { Tone::SeriesDim(hue) }
+    if (number / 4).is_multiple_of(2) { Tone::Series(hue) } else { Tone::SeriesDim(hue) }
 }
 
 fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
