@@ -17,7 +17,7 @@ pub mod exchange;
 pub mod gather;
 
 pub use check::check;
-pub use exchange::{Exchange, fractional, single_path};
+pub use exchange::{ChipExchange, fractional, single_path};
 pub use gather::all_gather;
 
 /// Collective operations, which differ in the shards that every chip has at the end.

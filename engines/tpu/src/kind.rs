@@ -7,7 +7,7 @@ mod terms;
 
 use crate::Tpu;
 use crate::check::{self, Envelope};
-use crate::methods::assemble::{Parts, candidate};
+use crate::methods::assemble::{PodParts, candidate};
 use crate::methods::{route, settings};
 use crate::model::baselines;
 use crate::model::pod::{self, CHIPS, PORTS};
@@ -264,7 +264,7 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     drop(result.simulation.is_some() || measured, false, "figures of the simulator were");
     let without_saturation =
         |case: &FaultCase| FaultCase { saturation_flits_per_cycle_per_node: None, ..case.clone() };
-    let parts = Parts {
+    let parts = PodParts {
         topology,
         hops: Hops { hop_sum: result.claims.hop_sum, diameter: result.claims.diameter },
         certificate: Certificate {

@@ -91,6 +91,8 @@ fn a_refused_run_leaves_the_displayed_plan() {
     let (mut bench, number) = solved();
     bench.act(Action::Do(Command::Solve { method: Some("delta-joint".to_owned()), warm: false }));
     let run = bench.accept(false);
+    let begins = real_run("delta-fast").remove(0).body;
+    bench.say(run, "delta-joint", 0, begins, None);
     let done = Done {
         status: EndStatus::Invalid,
         limit: None,

@@ -16,7 +16,7 @@ const MOST_SENDS: u64 = 200_000_000;
 
 /// An all-to-all along the routes of a plan.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Exchange {
+pub struct ChipExchange {
     /// The sends; shards wait while links are busy.
     pub schedule: Schedule,
     /// Number of routes over the most loaded arc: a lower bound on the epochs of every schedule on these routes.
@@ -42,7 +42,7 @@ pub fn single_path(
     pod: &Topology,
     routing: &Routing,
     watch: &mut impl Watch,
-) -> Result<Exchange, MethodError> {
+) -> Result<ChipExchange, MethodError> {
     let nodes = pod.nodes();
     let refuse =
         |what: String, remedy: &str| Err(MethodError::Invalid(Problem::new("routing", what, remedy).into()));
@@ -119,7 +119,7 @@ pub fn single_path(
     }
     let expand = routing.expand;
     let schedule = Schedule { collective: Collective::AllToAll, epochs: epoch, expand, sends };
-    Ok(Exchange { schedule, max_load: loads.into_iter().max().unwrap_or(0) })
+    Ok(ChipExchange { schedule, max_load: loads.into_iter().max().unwrap_or(0) })
 }
 
 /// A path, and the fraction of the demand of its pair that the path carries.

@@ -3,7 +3,7 @@ use crate::model::baselines;
 use crate::scenario::presets;
 
 fn result(pod: &crate::model::topology::Topology) -> TpuResult {
-    candidate(Parts {
+    candidate(PodParts {
         topology: pod.clone(),
         hops: Hops { hop_sum: 1, diameter: 1 },
         certificate: Certificate {

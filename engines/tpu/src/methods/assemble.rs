@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// All results for a pod, from which a candidate is built.
 #[derive(Clone, Debug)]
-pub struct Parts {
+pub struct PodParts {
     /// States of the switches and the resulting links.
     pub topology: Topology,
     /// Hop distances between the chips of the pod.
@@ -30,7 +30,7 @@ pub struct Parts {
     pub simulation: Option<Simulation>,
 }
 
-impl Parts {
+impl PodParts {
     /// Collects a pod with its distances and certificate, without routes.
     pub const fn of(topology: Topology, hops: Hops, certificate: Certificate) -> Self {
         Self { topology, hops, certificate, routing: None, faults: Vec::new(), simulation: None }
@@ -38,7 +38,7 @@ impl Parts {
 }
 
 /// Builds a candidate from these parts: result, objective and metrics. All candidates are built here.
-pub fn candidate(parts: Parts) -> Candidate<TpuResult> {
+pub fn candidate(parts: PodParts) -> Candidate<TpuResult> {
     let claims =
         claims(parts.topology.nodes(), parts.hops, (parts.certificate.lower, parts.certificate.upper));
     let result = TpuResult {

@@ -5,7 +5,7 @@ mod tightening;
 use super::finish::hand_over;
 use super::settings::certificate_settings;
 use crate::Tpu;
-use crate::methods::assemble::{Parts, candidate};
+use crate::methods::assemble::{PodParts, candidate};
 use crate::model::topology::Topology;
 use crate::throughput::mcf::{self, Certificate};
 use crate::throughput::metrics::Hops;
@@ -49,7 +49,7 @@ pub fn certify(
             if let Some(certificate) = certificate
                 && cx.best().is_none_or(|(value, _)| certificate.lower >= value)
             {
-                hand_over(&Parts::of(pod.clone(), hops, certificate), source, cx)?;
+                hand_over(&PodParts::of(pod.clone(), hops, certificate), source, cx)?;
             }
             Err(stopped)
         }
@@ -68,6 +68,6 @@ pub fn offer(
     source: &str,
     cx: &mut Context<'_, Tpu>,
 ) -> Result<bool, MethodError> {
-    let parts = Parts::of(pod.clone(), hops, certificate.clone());
+    let parts = PodParts::of(pod.clone(), hops, certificate.clone());
     cx.incumbent(certificate.lower, 0.0, source, move || candidate(parts))
 }

@@ -12,7 +12,7 @@ use super::certify::certify;
 use super::route::{route, sweep};
 use super::settings::{FinishSteps, ROUTE_STREAM, RouteKind, certificate_settings, route_seed};
 use crate::Tpu;
-use crate::methods::assemble::{Parts, candidate};
+use crate::methods::assemble::{PodParts, candidate};
 use crate::model::topology::Topology;
 use crate::routing::RouteError;
 use crate::scenario::TpuScenario;
@@ -77,7 +77,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
             certify(pod, hops, &chosen.source, lengths.as_deref(), cx)?
         }
     };
-    let mut parts = Parts::of(pod.clone(), hops, certificate);
+    let mut parts = PodParts::of(pod.clone(), hops, certificate);
     hand_over(&parts, &chosen.source, cx)?;
     if wanted.routing == RouteKind::None {
         return Ok(());
@@ -134,7 +134,11 @@ pub fn not_connected(scenario: &TpuScenario) -> Problem {
 }
 
 /// Reports a plan with all results, which replaces the previous plan of the same pod.
-pub(super) fn hand_over(parts: &Parts, source: &str, cx: &mut Context<'_, Tpu>) -> Result<(), MethodError> {
+pub(super) fn hand_over(
+    parts: &PodParts,
+    source: &str,
+    cx: &mut Context<'_, Tpu>,
+) -> Result<(), MethodError> {
     let parts = parts.clone();
     cx.supersede(parts.certificate.lower, 0.0, source, move || candidate(parts))
 }

@@ -5,7 +5,7 @@ use super::finish::{self, Chosen};
 use super::lp;
 use super::{begin, certify, settings};
 use crate::Tpu;
-use crate::methods::assemble::{Parts, candidate};
+use crate::methods::assemble::{PodParts, candidate};
 use crate::model::group::Group;
 use crate::model::topology::Topology;
 use crate::plan::TpuResult;
@@ -266,6 +266,6 @@ impl Modelled<Tpu> for PodModel {
         };
         let settings = mcf::FlowSettings::of(pod.nodes());
         let certificate = mcf::certify(&pod, &settings, None, &mut Unwatched::default())?;
-        Ok(candidate(Parts::of(pod, distances, certificate)))
+        Ok(candidate(PodParts::of(pod, distances, certificate)))
     }
 }

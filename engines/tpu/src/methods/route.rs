@@ -4,7 +4,7 @@ use super::begin::invalid;
 use super::finish::{Chosen, Torus};
 use super::settings::{FinishSteps, ROUTE_STREAM, RouteKind, route_seed};
 use crate::Tpu;
-use crate::methods::assemble::Parts;
+use crate::methods::assemble::PodParts;
 use crate::model::topology::Topology;
 use crate::plan::Routing;
 use crate::routing::faults;
@@ -86,7 +86,7 @@ fn routes(
 /// # Errors
 /// A pod that allowed turns cannot route even without a further failure, or the reason to stop.
 pub(super) fn sweep(
-    parts: &mut Parts,
+    parts: &mut PodParts,
     found: Option<FoundRoutes>,
     wanted: &FinishSteps,
     cx: &mut Context<'_, Tpu>,

@@ -2,7 +2,7 @@
 
 use super::begin::invalid;
 use super::finish::Chosen;
-use crate::methods::assemble::Parts;
+use crate::methods::assemble::PodParts;
 use crate::routing::faults::FaultTurns;
 use crate::routing::{self, RouteSelection};
 use crate::scenario::{SimulationSettings, TpuScenario};
@@ -225,7 +225,7 @@ impl FinishSteps {
     }
 
     /// Returns a copy of the results for the plan, without the routes if routes are not requested.
-    pub(super) fn written(&self, parts: &Parts) -> Parts {
+    pub(super) fn written(&self, parts: &PodParts) -> PodParts {
         let mut parts = parts.clone();
         if let (false, Some(routing)) = (self.with_routes, &mut parts.routing) {
             routing.routes = Vec::new();

@@ -146,5 +146,5 @@ fn large_numbers_of_a_list_are_grouped() {
     table.row(vec![Cell::new(40468.75)]).item = Some(1);
     let section = Section::new("Chunks", table);
     let list = list(&section);
-    assert_eq!(list.sentence(&section, 1).unwrap().to_string(), "> 40 468.750 µs");
+    assert_eq!(list.sentence(&section, 1).unwrap().to_string(), "> ends 40 468.750 µs");
 }

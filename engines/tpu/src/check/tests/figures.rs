@@ -2,7 +2,7 @@
 
 use super::support::{Case, hop_certificate};
 use crate::check::{code, cover};
-use crate::methods::assemble::Parts;
+use crate::methods::assemble::PodParts;
 use crate::model::baselines;
 use crate::model::group::Group;
 use crate::model::topology::Topology;
@@ -56,7 +56,7 @@ fn tori_are_recognised_and_told_apart() {
             let certificate = hop_certificate(&pod, 1e-6);
             Case::from_parts(
                 scenario.clone(),
-                Parts::of(pod.clone(), metrics::hops(&pod).unwrap(), certificate),
+                PodParts::of(pod.clone(), metrics::hops(&pod).unwrap(), certificate),
             )
         };
         of(name).assert_passes();

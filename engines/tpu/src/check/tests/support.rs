@@ -1,7 +1,7 @@
 //! Sound plans to be damaged.
 
 use crate::check::{self, Envelope, code};
-use crate::methods::assemble::{Parts, candidate};
+use crate::methods::assemble::{PodParts, candidate};
 use crate::model::topology::Topology;
 use crate::plan::{Routing, Simulation, TpuResult};
 use crate::routing;
@@ -40,13 +40,13 @@ impl Case {
         Self::from_parts(scenario, Self::certified(pod))
     }
 
-    pub fn certified(pod: &Topology) -> Parts {
+    pub fn certified(pod: &Topology) -> PodParts {
         let settings = mcf::FlowSettings { gap: 0.01, ..mcf::FlowSettings::default() };
         let certificate = mcf::certify(pod, &settings, None, &mut Unwatched::default()).unwrap();
-        Parts::of(pod.clone(), metrics::hops(pod).unwrap(), certificate)
+        PodParts::of(pod.clone(), metrics::hops(pod).unwrap(), certificate)
     }
 
-    pub fn from_parts(scenario: TpuScenario, parts: Parts) -> Self {
+    pub fn from_parts(scenario: TpuScenario, parts: PodParts) -> Self {
         let candidate = candidate(parts);
         let bound = Some(metrics::cover_bound(scenario.nodes()).mcf);
         Self {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::methods::assemble::{Parts, candidate};
+use crate::methods::assemble::{PodParts, candidate};
 use crate::model::baselines;
 use crate::model::group::Group;
 use crate::model::pod::{PORTS, SWITCHES};
@@ -21,7 +21,7 @@ fn formula(cubes: usize) -> Topology {
 
 fn plan(pod: &Topology, routing: Option<Routing>) -> TpuResult {
     let hops = metrics::hops(pod).unwrap();
-    candidate(Parts {
+    candidate(PodParts {
         topology: pod.clone(),
         hops,
         certificate: Certificate {

@@ -1,7 +1,7 @@
 //! Reports plans during the computation of a certificate: every better lower end becomes a plan at once.
 
 use crate::Tpu;
-use crate::methods::assemble::{Parts, candidate};
+use crate::methods::assemble::{PodParts, candidate};
 use crate::model::topology::Topology;
 use crate::series;
 use crate::throughput::mcf::Certificate;
@@ -44,7 +44,7 @@ impl Watch for Tightening<'_, '_> {
             };
             let (pod, hops) = (Arc::clone(&self.pod), self.hops);
             let handed = self.cx.incumbent(point.y, 0.0, self.source, move || {
-                candidate(Parts::of((*pod).clone(), hops, certificate))
+                candidate(PodParts::of((*pod).clone(), hops, certificate))
             });
             if let Err(error) = handed {
                 self.refused = Some(error);
