@@ -165,13 +165,12 @@ fn a_linear_program_starts_from_a_whole_point_only() {
 fn the_time_limit_holds_for_start_and_search_together() {
     let model = knapsack(100);
     let start = Start::Partial((0..30).map(|item| (item, 0.0)).collect());
-    let options = Options::new().time_limit_s(0.5).relative_gap(0.0).set("mip_max_start_nodes", 1_000_000);
+    let options = Options::new().time_limit_s(1.5).relative_gap(0.0).set("mip_max_start_nodes", 1_000_000);
     let mut watch = Recorder::default();
     let solution = solve_here(&model, &options, &start, &mut watch).unwrap();
     assert_eq!(solution.status, Status::TimeLimit);
-    // HiGHS alone would take the limit twice: once for the restricted problem.
-    let searched = watch.0.iter().any(|event| matches!(event, SolverEvent::Stage(Stage::Tree)));
-    assert!(!searched, "the time was spent on the start");
+    // Once for the restricted problem and once for the whole one would be 3 s.
+    assert!(solution.elapsed_s < 2.8, "{} s", solution.elapsed_s);
 }
 
 /// Hands in a point as soon as it is asked.
