@@ -153,12 +153,16 @@ pub struct ParamInfo {
     /// Hint shown for an invalid value: an alternative that the user may have meant; may be empty.
     #[serde(skip)]
     pub hint: Cow<'static, str>,
+    /// `true` if a text, such as `0-1:4, 0-2:1`, sets only the entries that it names. Zero removes an entry.
+    #[serde(skip)]
+    pub sets_entries: bool,
 }
 
 impl ParamInfo {
     fn new(name: &'static str, domain: Domain, default: Option<ParamValue>, help: &'static str) -> Self {
         let (unit, hint) = ("".into(), "".into());
-        Self { name: name.into(), unit, domain, default, help: help.into(), effect: Effect::Warm, hint }
+        let (help, effect, sets_entries) = (help.into(), Effect::Warm, false);
+        Self { name: name.into(), unit, domain, default, help, effect, hint, sets_entries }
     }
 
     /// Creates a yes-or-no parameter.
@@ -228,6 +232,13 @@ impl ParamInfo {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = hint.into();
+        self
+    }
+
+    /// Declares that a text sets only the entries that it names, and leaves the other entries unchanged.
+    #[must_use]
+    pub fn by_entries(mut self) -> Self {
+        self.sets_entries = true;
         self
     }
 

@@ -15,9 +15,6 @@ use serde_json::{Value, json};
 /// Reason that nothing can be copied at the start.
 const NOTHING: &str = "nothing is open; open a file or an example first";
 
-/// Name of the parameter of kind `crossconnect` that sets single pairs of pods and leaves the other pairs unchanged.
-const PAIRS: &str = "circuits";
-
 /// Number of passes over the changed values in the search for settings that make a scenario.
 const PASSES: usize = 3;
 
@@ -60,8 +57,8 @@ impl App {
         for knob in shown.scenario.every_knob() {
             let value = shown.scenario.knob(&knob.name);
             if let Some(value) = value.filter(|value| base.knob(&knob.name).as_ref() != Some(value)) {
-                let changes = base.knob(&knob.name).filter(|_| knob.name == PAIRS);
-                let changes = changes.and_then(|base| changed_pairs(&base.to_string(), &value.to_string()));
+                let changes = base.knob(&knob.name).filter(|_| knob.sets_entries);
+                let changes = changes.and_then(|base| changed_entries(&base.to_string(), &value.to_string()));
                 settings.push(match changes {
                     Some(text) => Setting { name: knob.name.to_string(), index: None, text },
                     None => setting(&knob.name, &value),
@@ -269,20 +266,20 @@ impl App {
     }
 }
 
-/// Returns the entries of `wanted`, a list such as `0-1:4, 0-2:1`, that `base` does not have, with 0 for pairs that only
+/// Returns the entries of `wanted`, a list such as `0-1:4, 0-2:1`, that `base` does not have, with 0 for entries that only
 /// `base` has; `None` if one of the lists has another form.
-fn changed_pairs(base: &str, wanted: &str) -> Option<String> {
-    let pairs = |text: &str| -> Option<Vec<(String, String)>> {
+fn changed_entries(base: &str, wanted: &str) -> Option<String> {
+    let entries_of = |text: &str| -> Option<Vec<(String, String)>> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty() && *entry != "none");
-        let pair =
-            |entry: &str| entry.rsplit_once(':').map(|(pair, count)| (pair.to_owned(), count.to_owned()));
-        entries.map(pair).collect()
+        let entry =
+            |entry: &str| entry.rsplit_once(':').map(|(name, count)| (name.to_owned(), count.to_owned()));
+        entries.map(entry).collect()
     };
-    let (base, wanted) = (pairs(base)?, pairs(wanted)?);
+    let (base, wanted) = (entries_of(base)?, entries_of(wanted)?);
     let set =
-        wanted.iter().filter(|pair| !base.contains(pair)).map(|(pair, count)| format!("{pair}:{count}"));
-    let stays = |pair: &str| wanted.iter().any(|(other, _)| other == pair);
-    let removed = base.iter().filter(|(pair, _)| !stays(pair)).map(|(pair, _)| format!("{pair}:0"));
+        wanted.iter().filter(|entry| !base.contains(entry)).map(|(name, count)| format!("{name}:{count}"));
+    let stays = |name: &str| wanted.iter().any(|(other, _)| other == name);
+    let removed = base.iter().filter(|(name, _)| !stays(name)).map(|(name, _)| format!("{name}:0"));
     Some(set.chain(removed).collect::<Vec<_>>().join(","))
 }
 
@@ -341,14 +338,14 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{changed_pairs, quoted};
+    use super::{changed_entries, quoted};
 
     #[test]
-    fn only_changed_pairs_are_set() {
-        let changes = |base, wanted| changed_pairs(base, wanted).unwrap();
+    fn only_changed_entries_are_set() {
+        let changes = |base, wanted| changed_entries(base, wanted).unwrap();
         assert_eq!(changes("0-1:1, 0-2:1, 0-3:2", "0-1:1, 0-3:4, 1-2:1"), "0-3:4,1-2:1,0-2:0");
         assert_eq!(changes("0-1:1", "none"), "0-1:0");
-        assert_eq!(changed_pairs("0-1", "0-1:1"), None);
+        assert_eq!(changed_entries("0-1", "0-1:1"), None);
     }
 
     #[test]

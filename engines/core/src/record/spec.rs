@@ -176,6 +176,7 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
             help: help.trim().into(),
             effect: self.effect,
             hint: "".into(),
+            sets_entries: false,
         })
     }
 }

@@ -31,7 +31,8 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
             ParamInfo::text(
                 "circuits",
                 "Number of target circuits for single pairs of pods, named by number or name, '0-1:4, leaf-a-leaf-b:2'; other pairs are unchanged.",
-            ),
+            )
+            .by_entries(),
             CrossconnectScenario::listed_circuits,
             |hall, text| hall.set_circuits(&text.to_string()),
         )
