@@ -81,7 +81,7 @@ impl Kind for Training {
     fn knobs(scenario: Option<&TrainingScenario>) -> Vec<ParamInfo> {
         match scenario {
             Some(scenario) => scenario.knobs().to_vec(),
-            None => knobs::job_knobs().to_vec(),
+            None => knobs::every_knob(),
         }
     }
 

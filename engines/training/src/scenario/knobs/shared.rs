@@ -25,7 +25,7 @@ static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
             WEIGHTS,
             1,
             i64::from(MAX_WEIGHT),
-            "Weight of a job's iteration time in the objective: one number, or one per job.",
+            "Weight of a job's iteration time in the objective, in a scenario of several jobs: one number, or one per job.",
         ),
         ParamInfo::int_or_list(
             PORTS,
@@ -38,7 +38,7 @@ static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
             FIRST_PODS,
             0,
             i64::from(MAX_PODS - 1),
-            "Shared pod in which the first pod of a job lies: one number, or one per job.",
+            "Shared pod in which the first pod of a job lies, in a scenario of several jobs: one number, or one per job.",
         )
         .effect(Effect::Cold),
     ];
@@ -50,6 +50,12 @@ static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
 /// The parameters of several jobs.
 pub fn shared_knobs() -> &'static [ParamInfo] {
     &SHARED_KNOBS
+}
+
+/// Returns the parameters of jobs, then those that only several jobs have.
+pub fn every_knob() -> Vec<ParamInfo> {
+    let of_several = |info: &&ParamInfo| job_knobs().iter().all(|known| known.name != info.name);
+    job_knobs().iter().chain(shared_knobs().iter().filter(of_several)).cloned().collect()
 }
 
 /// The value of a parameter; `None` if the jobs have different values (or no value) and the parameter cannot be a list.
