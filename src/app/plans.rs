@@ -92,6 +92,12 @@ impl PlanEntry {
         self.plan = None;
     }
 
+    /// Returns the reason that the plan cannot be used, and what to do.
+    pub fn refusal(&self) -> Option<String> {
+        let problem = self.refused.as_ref()?;
+        Some(format!("plan {} cannot be used: {problem}; {{solve_warm}} solves again", self.number))
+    }
+
     /// Returns the plan.
     ///
     /// # Errors
@@ -319,7 +325,7 @@ impl PlanTable {
     }
 
     /// Returns the displayed plan. While a changed scenario has no plan yet, returns the newest plan of another
-    /// scenario, which the screen marks as stale.
+    /// scenario, which the screen marks as stale. A plan for another problem is displayed if no other plan exists.
     pub fn shown(&self) -> Option<&PlanEntry> {
         match self.shown {
             Shown::Chosen(number) => self.get(number),
@@ -328,7 +334,7 @@ impl PlanTable {
         .or_else(|| self.best())
         .or_else(|| {
             let newest = self.entries.iter().rev().find(|entry| entry.refused.is_none())?;
-            self.best_of(&newest.scenario_sha256)
+            self.best_of(&newest.scenario_sha256).or(Some(newest))
         })
     }
 

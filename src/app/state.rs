@@ -556,7 +556,7 @@ impl App {
         let menu = self.pending_since.filter(|_| !self.menu).map(|since| since + MENU_DELAY);
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
         let clock =
-            (solving && !self.frozen || self.drawn.waits).then(|| self.ticked_at + Duration::from_secs(1));
+            ((solving || self.drawn.waits) && !self.frozen).then(|| self.ticked_at + Duration::from_secs(1));
         let script = self.playing.as_ref().map(|playing| playing.next_at);
         [menu, clock, self.auto_at, self.play_at, self.title_due, script].into_iter().flatten().min()
     }

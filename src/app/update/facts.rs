@@ -476,16 +476,18 @@ impl App {
                 }
             }
             Err(problem) => {
-                if let Some(entry) = self.plans.get_mut(number) {
-                    entry.refuse(problem.clone());
-                }
+                let refusal = self.plans.get_mut(number).and_then(|entry| {
+                    entry.refuse(problem);
+                    entry.refusal()
+                });
                 if self.plans.shown == Shown::Chosen(number) {
                     self.plans.shown = Shown::Best;
                 }
                 // Another request would fail too.
                 self.loading.insert(number);
-                let text = format!("plan {number} cannot be used: {problem}; {{solve_warm}} solves again");
-                self.say(Severity::Error, text);
+                if let Some(refusal) = refusal {
+                    self.say(Severity::Error, refusal);
+                }
             }
         }
         self.dirty.frame = true;

@@ -168,9 +168,8 @@ impl App {
         let Some((number, plan)) = self.meant_plan().map(|entry| (entry.number, entry.plan.clone())) else {
             return;
         };
-        if let Some(problem) = self.plans.get(number).and_then(|entry| entry.refused.clone()) {
-            let text = format!("plan {number} cannot be used: {problem}; {{solve_warm}} solves again");
-            return self.say(Severity::Error, text);
+        if let Some(refusal) = self.plans.get(number).and_then(PlanEntry::refusal) {
+            return self.say(Severity::Error, refusal);
         }
         if let Some(plan) = plan {
             self.say(Severity::Info, format!("checking plan {number}"));
@@ -190,9 +189,8 @@ impl App {
             self.say(Severity::Error, format!("there is no plan {number}; see the table of plans"));
             return;
         }
-        if let Some(problem) = self.plans.get(number).and_then(|entry| entry.refused.clone()) {
-            let text = format!("plan {number} cannot be used: {problem}; {{solve_warm}} solves again");
-            return self.say(Severity::Error, text);
+        if let Some(refusal) = self.plans.get(number).and_then(PlanEntry::refusal) {
+            return self.say(Severity::Error, refusal);
         }
         self.plans.shown = Shown::Chosen(number);
         self.to_remember = true;
