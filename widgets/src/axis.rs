@@ -129,8 +129,8 @@ enum Kind {
 /// Maximum number of ticks of an axis.
 const MOST: usize = 64;
 
-/// Minimum start, maximum end and maximum ratio of the ends of a logarithmic axis with ticks at equal ratios.
-const EVEN: (f64, f64, f64) = (0.25, 20_000.0, 200.0);
+/// Minimum start and maximum end of a logarithmic axis with ticks at powers of two.
+const POWERS_OF_TWO: (f64, f64) = (0.25, 16_384.0);
 
 impl Ticks {
     /// Returns `count` ticks from `first` on, `step` apart.
@@ -158,13 +158,15 @@ impl Ticks {
 
     fn log(low: f64, high: f64, most: usize, zero: bool) -> Self {
         let most = most.clamp(1, MOST);
-        // On a short axis, ticks are evenly spaced: each is twice or four times the one before.
-        let first = if low.fract() == 0.0 { low } else { low.log2().ceil().exp2() };
-        let is_short = !zero && low >= EVEN.0 && high <= EVEN.1 && high <= low * EVEN.2;
+        // Samples at powers of two, such as degrees and numbers of NICs, get their ticks where they are.
+        let is_binary = !zero
+            && low >= POWERS_OF_TWO.0
+            && high <= POWERS_OF_TWO.1
+            && [low, high].iter().all(|end| end.log2().fract() == 0.0);
         for ratio in [2.0, 4.0] {
-            let count = ((high / first).log(ratio) + 1.0 + 1e-9).max(0.0) as usize;
-            if is_short && (3..=most).contains(&count) {
-                return Self { kind: Kind::Ratio(first, ratio), index: 0, count, decimals: 0, zero };
+            let count = ((high / low).log(ratio) + 1.0 + 1e-9) as usize;
+            if is_binary && (3..=most).contains(&count) {
+                return Self { kind: Kind::Ratio(low, ratio), index: 0, count, decimals: 0, zero };
             }
         }
         let decade = low.log10().floor() as i32;
@@ -247,9 +249,11 @@ mod tests {
     #[test]
     fn log_ticks_thin_out_with_the_room() {
         let range = Range::new(20.0, 1000.0, Scale::Log);
-        assert_eq!(values(range, 6), ["20", "40", "80", "160", "320", "640"]);
-        assert_eq!(values(range, 4), ["20", "80", "320"]);
-        assert_eq!(values(Range::new(0.3, 9.0, Scale::Log), 5), ["0.5", "1", "2", "4", "8"]);
+        assert_eq!(values(range, 6), ["20", "50", "100", "200", "500", "1000"]);
+        assert_eq!(values(range, 4), ["50", "100", "500", "1000"]);
+        assert_eq!(values(Range::new(0.3, 9.0, Scale::Log), 5), ["0.5", "1", "2", "5"]);
+        assert_eq!(values(Range::new(0.5, 16.0, Scale::Log), 6), ["0.5", "1", "2", "4", "8", "16"]);
+        assert_eq!(values(Range::new(1.0, 256.0, Scale::Log), 6), ["1", "4", "16", "64", "256"]);
         assert_eq!(values(range, 2), ["100", "1000"]);
         assert_eq!(values(Range::new(0.02, 0.5, Scale::Log), 9), ["0.02", "0.05", "0.1", "0.2", "0.5"]);
     }
