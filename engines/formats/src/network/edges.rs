@@ -4,27 +4,52 @@ use super::MOST_LINKS;
 use super::builder::Builder;
 use super::facts::{LinkFacts, LinkReader};
 use lightbay_core::problem::printable;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Names of the column for the first end.
 const FROM: [&str; 5] = ["source", "src", "from", "u", "node1"];
 const TO: [&str; 5] = ["target", "dst", "to", "v", "node2"];
 
-fn cells(line: &str) -> Vec<&str> {
-    if line.contains([',', ';', '\t']) {
-        line.split([',', ';', '\t']).map(|cell| cell.trim().trim_matches('"')).collect()
-    } else {
-        line.split_whitespace().collect()
+/// Splits a line at commas, semicolons and tabs, or else at blanks. A cell in double quotes may contain separators; two
+/// quotes in it are one.
+fn cells(line: &str) -> Vec<Cow<'_, str>> {
+    if !line.contains([',', ';', '\t']) {
+        return line.split_whitespace().map(Cow::Borrowed).collect();
     }
+    let mut is_quoted = false;
+    let parts = line.split(|sign| {
+        is_quoted ^= sign == '"';
+        !is_quoted && matches!(sign, ',' | ';' | '\t')
+    });
+    let unquoted =
+        |cell: &'_ str| cell.strip_prefix('"')?.strip_suffix('"').map(|inner| inner.replace("\"\"", "\""));
+    parts.map(str::trim).map(|cell| unquoted(cell).map_or(Cow::Borrowed(cell), Cow::Owned)).collect()
 }
 
+/// Returns the lines with their numbers, without empty lines and comments. After a header, a line that begins with a
+/// comment sign is a row if it has as many cells as the header, because names of nodes may begin with this sign.
 fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
-    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(['#', '%']))
+    let is_comment = |line: &str| line.starts_with(['#', '%']);
+    let mut columns = None;
+    lines.filter(move |(_, line)| {
+        if line.is_empty() {
+            return false;
+        }
+        if is_comment(line) {
+            return columns.flatten().is_some_and(|columns| cells(line).len() == columns);
+        }
+        columns.get_or_insert_with(|| {
+            let header = cells(line);
+            ends(&header).is_some().then_some(header.len())
+        });
+        true
+    })
 }
 
 /// Finds the columns of both ends by their names.
-fn ends(header: &[&str]) -> Option<[usize; 2]> {
+fn ends(header: &[Cow<'_, str>]) -> Option<[usize; 2]> {
     let of = |names: &[&str]| {
         header.iter().position(|cell| names.iter().any(|name| cell.eq_ignore_ascii_case(name)))
     };
@@ -142,7 +167,7 @@ fn rows(text: &str, builder: &mut Builder) -> Vec<EdgeLine> {
     if header.is_some() {
         lines.next();
     }
-    let names = header.unwrap_or_else(|| vec!["from", "to", "rate", "latency_us"]);
+    let names = header.unwrap_or_else(|| ["from", "to", "rate", "latency_us"].map(Cow::Borrowed).to_vec());
     let [from, to] = ends(&names).unwrap_or([0, 1]);
     let mut rows = Vec::new();
     for (number, line) in lines {
@@ -171,7 +196,7 @@ fn rows(text: &str, builder: &mut Builder) -> Vec<EdgeLine> {
         for (_, (name, cell)) in others {
             match direction(cell).filter(|_| name.eq_ignore_ascii_case(DIRECTION)) {
                 Some(stated) => directed = Some(stated),
-                None => attributes.push((*name, *cell)),
+                None => attributes.push((&**name, &**cell)),
             }
         }
         let facts = builder.facts(attributes.into_iter(), &place);

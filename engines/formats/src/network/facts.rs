@@ -27,6 +27,7 @@ impl LinkReader {
     /// A rate that is not above 0, a latency below 0, an unknown unit, or two attributes with different rates or
     /// latencies; the error text states the problem.
     pub fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let spelled = spelled_out(name.trim());
         let name = name.trim().to_ascii_lowercase();
         let number = |factor: f64, most: f64| {
             let number = value.trim().parse::<f64>().ok().map(|number| number * factor);
@@ -41,7 +42,7 @@ impl LinkReader {
                     rate_of(value).ok_or_else(|| wrong("a rate, such as 400Gbps, 50GB/s or a number"))?;
                 return self.set_rate(name, given);
             }
-            _ => in_unit(&name, &RATE_UNITS, |word| RATE_WORDS.contains(&word)),
+            _ => in_unit(&spelled, &RATE_UNITS, |word| RATE_WORDS.contains(&word)),
         };
         if let Some(factor) = rate {
             let rate = number(factor, MOST_GBYTE_PER_S).filter(|rate| *rate > 0.0);
@@ -105,16 +106,35 @@ fn same_rate(one: FileRate, other: FileRate) -> bool {
 /// Bits per second, GB/s.
 const BITS_PER_S: f64 = 1.0 / 8e9;
 /// Units of rates at the end of a name, each with its size in GB/s.
-const RATE_UNITS: [(&str, f64); 8] = [
+const RATE_UNITS: [(&str, f64); 9] = [
     ("tbyte_per_s", 1e3),
     ("gbyte_per_s", 1.0),
     ("mbyte_per_s", 1e-3),
+    ("kbyte_per_s", 1e-6),
     ("tbps", 125.0),
     ("gbps", 0.125),
     ("mbps", 1.25e-4),
     ("kbps", 1.25e-7),
     ("bps", BITS_PER_S),
 ];
+/// Units of bytes at the end of a name, which the capital `B` distinguishes from bits, each with its long form.
+const BYTE_UNITS: [(&str, &str); 8] = [
+    ("TBps", "tbyte_per_s"),
+    ("GBps", "gbyte_per_s"),
+    ("MBps", "mbyte_per_s"),
+    ("kBps", "kbyte_per_s"),
+    ("TB/s", "tbyte_per_s"),
+    ("GB/s", "gbyte_per_s"),
+    ("MB/s", "mbyte_per_s"),
+    ("kB/s", "kbyte_per_s"),
+];
+
+/// Returns a name in lower case, with a unit of bytes in its long form: `bandwidth_gbyte_per_s` for `bandwidth_GBps`.
+fn spelled_out(name: &str) -> String {
+    let long = BYTE_UNITS.iter().find_map(|(unit, long)| Some(format!("{}{long}", name.strip_suffix(unit)?)));
+    long.unwrap_or_else(|| name.to_owned()).to_ascii_lowercase()
+}
+
 /// Words of which the name of a rate consists before its unit; others, such as `used`, name another quantity.
 const RATE_WORDS: [&str; 12] =
     ["capacity", "cap", "bandwidth", "bw", "rate", "speed", "link", "line", "port", "nic", "edge", "max"];

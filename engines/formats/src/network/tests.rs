@@ -122,6 +122,11 @@ fn rates_and_latencies_are_read_in_every_unit() {
         ("bps", "8e9", "1 GB/s"),
         ("link_tbps", "0.4", "50 GB/s"),
         ("rate_mbyte_per_s", "2000", "2 GB/s"),
+        ("GBps", "50", "50 GB/s"),
+        ("bandwidth_GBps", "50", "50 GB/s"),
+        ("MBps", "2000", "2 GB/s"),
+        ("link GB/s", "50", "x1"),
+        ("Gbps", "400", "50 GB/s"),
         ("speed", "100", "100?"),
     ] {
         assert_eq!(
@@ -217,9 +222,9 @@ fn topologies_of_ns3_number_gpus_before_switches() {
 
 #[test]
 fn routers_of_booksim_are_switches() {
-    let (form, found, switches) = links("router 0 node 0 node 1 router 1 15\nrouter 1 node 2\n", None);
+    let (form, found, switches) = links("router 0 node 0 node 1 router 1 15\nrouter 1 node 2 500\n", None);
     assert_eq!((form, switches.len()), (NetworkForm::Anynet, 2));
-    for link in ["n0>r0 x1 1 cycles", "r0>r1 x1 15 cycles", "r1>r0 x1 1 cycles"] {
+    for link in ["n0>r0 x1 1 cycles", "n2>r1 x1 500 cycles", "r0>r1 x1 15 cycles", "r1>r0 x1 1 cycles"] {
         assert!(found.iter().any(|known| known == link), "{link}: {found:?}");
     }
 }
@@ -240,6 +245,15 @@ fn cut_and_strange_files_are_refused() {
     ] {
         assert!(read(text.as_bytes(), &Limits::default(), None).is_err(), "{text}");
     }
+}
+
+#[test]
+fn names_with_separators_and_comment_signs_are_read() {
+    let text = "# a ring\nsource,target,gbyte_per_s,latency_us,type\n#0,\"g,1\",10,1,Directed\n\
+                \"g,1\",#0,11,1,Directed\n# end\n\"g\"\"2\",#0,12,1,Directed\n";
+    assert_eq!(links(text, None).1, ["#0>g,1 10 GB/s 1 us", "g,1>#0 11 GB/s 1 us", "g\"2>#0 12 GB/s 1 us"]);
+    // Without a header, such a line is a comment.
+    assert_eq!(links("# a b 3\na b 10\nb a 10\n", None).1.len(), 2);
 }
 
 proptest::proptest! {
