@@ -1,7 +1,8 @@
 //! BookSim's `anynet` network files: one line for each router, `router R node N… router R2 [latency]…`.
 //!
-//! The latency applies to one direction only and defaults to 1; the reverse direction of a link exists even if it is
-//! not listed, with latency 1. The writer lists both directions with their latencies.
+//! The latency of a link between routers applies to one direction only and defaults to 1; the reverse direction exists
+//! even if it is not listed, with latency 1. The writer lists both directions with their latencies. The latency of a
+//! node, `node N latency`, applies to both of its channels.
 
 use lightbay_core::problem::{Problems, printable};
 use std::collections::BTreeMap;
@@ -10,8 +11,9 @@ use std::fmt::Write as _;
 /// A network of routers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anynet {
-    /// The router of every node (a source and sink of traffic), by node number.
-    pub nodes: BTreeMap<u32, u32>,
+    /// The router of every node (a source and sink of traffic), and the latency in cycles of the channels between them,
+    /// by node number.
+    pub nodes: BTreeMap<u32, (u32, u32)>,
     /// Latency in cycles of every direction of a link, by its source and destination routers.
     pub links: BTreeMap<(u32, u32), u32>,
 }
@@ -19,9 +21,12 @@ pub struct Anynet {
 /// Writes a network.
 pub fn write(net: &Anynet) -> String {
     let mut lines: BTreeMap<u32, String> = BTreeMap::new();
-    for (node, router) in &net.nodes {
+    for (node, (router, latency)) in &net.nodes {
         let line = lines.entry(*router).or_default();
         let _ = write!(line, " node {node}");
+        if *latency != 1 {
+            let _ = write!(line, " {latency}");
+        }
     }
     for ((from, to), latency) in &net.links {
         let line = lines.entry(*from).or_default();
@@ -76,7 +81,8 @@ fn read_line(words: &[&str], net: &mut Anynet) -> Result<(), String> {
         let latency = words.get(at + 2).and_then(|word| word.parse().ok());
         match *word {
             "node" => {
-                if net.nodes.insert(other, router).is_some_and(|before| before != router) {
+                let channel = (router, latency.unwrap_or(1));
+                if net.nodes.insert(other, channel).is_some_and(|(before, _)| before != router) {
                     return Err(format!("is the second router of node {other}"));
                 }
             }
@@ -99,7 +105,7 @@ mod tests {
         let text = "router 0 node 0 node 1 node 2 router 1\nrouter 1 node 3 node 4 node 5\nrouter 2 node 6 node 7 node 8 router 1 router 0\n";
         let net = read(text).unwrap();
         assert_eq!(net.nodes.len(), 9);
-        assert_eq!(net.nodes[&7], 2);
+        assert_eq!(net.nodes[&7], (2, 1));
         let links: Vec<(u32, u32)> = net.links.keys().copied().collect();
         assert_eq!(links, [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]);
         assert_eq!(read(&write(&net)).unwrap(), net);
@@ -109,8 +115,8 @@ mod tests {
     fn latencies_are_those_of_one_direction() {
         let net = read("router 0 router 1 15 node 0\nrouter 1 node 1 2\n").unwrap();
         assert_eq!(net.links, BTreeMap::from([((0, 1), 15), ((1, 0), 1)]));
-        assert_eq!(net.nodes, BTreeMap::from([(0, 0), (1, 1)]));
-        assert_eq!(write(&net), "router 0 node 0 router 1 15\nrouter 1 node 1 router 0 1\n");
+        assert_eq!(net.nodes, BTreeMap::from([(0, (0, 1)), (1, (1, 2))]));
+        assert_eq!(write(&net), "router 0 node 0 router 1 15\nrouter 1 node 1 2 router 0 1\n");
         assert_eq!(read(&write(&net)).unwrap(), net);
     }
 

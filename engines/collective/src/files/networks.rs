@@ -285,7 +285,7 @@ impl WireNetwork {
         let mut net = Anynet::default();
         let gpus = (0_u32..).zip(&self.is_gpu).filter(|(_, is_gpu)| **is_gpu);
         for (node, (router, _)) in (0_u32..).zip(gpus) {
-            net.nodes.insert(node, router);
+            net.nodes.insert(node, (router, 1));
         }
         for ((from, to), wire) in &self.links {
             // A cycle takes 1 ns.

@@ -6,9 +6,6 @@ use super::{FileLatency, NodePart};
 use crate::anynet;
 use lightbay_core::problem::Problems;
 
-/// Number of cycles from a node to its router; channels between nodes and routers take one cycle in BookSim.
-const NODE_CYCLES: f64 = 1.0;
-
 pub(super) fn is_one(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(8).peekable();
     let is_router = |line: &str| {
@@ -23,11 +20,11 @@ pub(super) fn is_one(text: &str) -> bool {
 pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let net = anynet::read(text)?;
     let mut builder = Builder::default();
-    for (node, router) in &net.nodes {
+    for (node, (router, cycles)) in &net.nodes {
         let gpu = builder.node(&format!("n{node}"));
         builder.plays(gpu, Some(NodePart::Gpu));
         let switch = builder.node(&format!("r{router}"));
-        let facts = LinkFacts { rate: None, latency: Some(FileLatency::Cycles(NODE_CYCLES)) };
+        let facts = LinkFacts { rate: None, latency: Some(FileLatency::Cycles(f64::from(*cycles))) };
         builder.link(gpu, switch, facts, true, "");
         if builder.is_full() {
             break;
@@ -41,8 +38,12 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             break;
         }
     }
-    let routers: Vec<u32> =
-        net.links.keys().flat_map(|(from, to)| [*from, *to]).chain(net.nodes.values().copied()).collect();
+    let routers: Vec<u32> = net
+        .links
+        .keys()
+        .flat_map(|(from, to)| [*from, *to])
+        .chain(net.nodes.values().map(|(router, _)| *router))
+        .collect();
     for router in routers {
         let node = builder.node(&format!("r{router}"));
         builder.plays(node, Some(NodePart::Switch));

@@ -64,7 +64,7 @@ pub fn table(pod: &Topology, routing: &Routing, expand: bool) -> Result<String, 
 /// Returns the pod in the format of BookSim: one router for each chip, with one node, and the links that carry traffic.
 pub fn anynet(topology: &Topology, electrical_cycles: u32, optical_cycles: u32) -> Anynet {
     let nodes = topology.nodes() as u32;
-    let mut net = Anynet { nodes: (0..nodes).map(|node| (node, node)).collect(), ..Anynet::default() };
+    let mut net = Anynet { nodes: (0..nodes).map(|node| (node, (node, 1))).collect(), ..Anynet::default() };
     for node in 0..nodes {
         let (_, chip) = pod::parts(node);
         for port in (0..PORTS as u8).filter(|&port| topology.is_open(node, port)) {

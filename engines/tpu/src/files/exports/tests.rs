@@ -133,7 +133,7 @@ fn the_network_for_booksim_reads_back_as_the_pod() {
     let files = export("anynet", &pod, None, &given).unwrap();
     assert_eq!(files.len(), 1, "without routes there is no table");
     let net = lightbay_formats::anynet::read(&files[0].text).unwrap();
-    assert_eq!(net.nodes, (0..192).map(|node| (node, node)).collect());
+    assert_eq!(net.nodes, (0..192).map(|node| (node, (node, 1))).collect());
     let links: BTreeSet<(u32, u32)> = net.links.keys().copied().collect();
     let expected: BTreeSet<(u32, u32)> = (0..192)
         .flat_map(|node| (0..PORTS as u8).map(move |port| (node, port)))
