@@ -21,6 +21,15 @@ pub fn check(algorithm: &Algorithm) -> Result<(), Problems> {
     if !algorithm.in_place && !algorithm.out_of_place {
         problems.add("", "is neither for in-place nor for out-of-place buffers", "set inplace or outofplace");
     }
+    let chunks = algorithm.gpus.iter().map(|gpu| gpu.input_chunks.max(gpu.output_chunks)).max();
+    if let Some(chunks) = chunks.filter(|chunks| *chunks != algorithm.chunks_per_loop) {
+        let message = format!(
+            "is {}, but the largest buffer of a rank has {chunks} chunks, so the executor would use chunks of another \
+             size",
+            algorithm.chunks_per_loop
+        );
+        problems.add("nchunksperloop", message, format!("set it to {chunks}"));
+    }
     for (rank, gpu) in algorithm.gpus.iter().enumerate() {
         check_gpu(rank, gpu, algorithm.gpus.len(), &mut problems);
     }

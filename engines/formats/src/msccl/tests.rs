@@ -25,7 +25,7 @@ fn the_smallest_all_to_all_looks_like_the_tools_own() {
         ];
         Gpu { input_chunks: 2, output_chunks: 2, scratch_chunks: 0, copies: Vec::new(), blocks }
     };
-    let text = write(&Algorithm {
+    let algorithm = Algorithm {
         name: "two & two".to_owned() + &"x".repeat(100),
         collective: CollectiveOp::AllToAll,
         protocol: Protocol::Ll,
@@ -35,7 +35,8 @@ fn the_smallest_all_to_all_looks_like_the_tools_own() {
         min_bytes: 0,
         max_bytes: 9216,
         gpus: vec![gpu(0), gpu(1)],
-    });
+    };
+    let text = write(&algorithm);
     assert!(
         text.starts_with(&format!(
             "<algo name=\"two &amp; two{}\" proto=\"LL\" nchannels=\"1\"",
@@ -50,4 +51,8 @@ fn the_smallest_all_to_all_looks_like_the_tools_own() {
     assert!(text.contains(
         "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"0\" deps=\"0\" hasdep=\"0\"/>"
     ));
+    check::check(&algorithm).unwrap();
+    let other = Algorithm { chunks_per_loop: 3, ..algorithm };
+    let told = check::check(&other).unwrap_err().to_string();
+    assert!(told.contains("nchunksperloop: is 3, but the largest buffer of a rank has 2 chunks"), "{told}");
 }
