@@ -125,8 +125,9 @@ struct PlanRun<'a> {
     /// Counterpart of every channel, as rank and channel.
     ends: Vec<Vec<(usize, usize)>>,
     waiting: Vec<Vec<VecDeque<Signalled>>>,
-    /// Thread blocks that wait at barriers, by rank and number of the barrier.
-    barriers: BTreeMap<(usize, u32), Vec<usize>>,
+    /// Number of thread blocks for which a barrier waits, as the first arrival states it, and the blocks that have
+    /// arrived, by rank and number of the barrier.
+    barriers: BTreeMap<(usize, u32), (usize, Vec<usize>)>,
     passages: Vec<PlanPassage>,
     signals: Vec<[OperationPlace; 2]>,
     meetings: Vec<Vec<OperationPlace>>,
@@ -286,14 +287,21 @@ impl<'a> PlanRun<'a> {
 
     fn meet(&mut self, block: usize, number: u32, blocks: usize) -> bool {
         let rank = self.blocks[block].rank;
-        let here = self.barriers.entry((rank, number)).or_default();
+        let (expected, here) = self.barriers.entry((rank, number)).or_insert((blocks, Vec::new()));
+        let differs = *expected != blocks && !here.contains(&block);
         if !here.contains(&block) {
             here.push(block);
         }
-        if here.len() < blocks {
-            return false;
+        let met = if here.len() < *expected { None } else { Some(std::mem::take(here)) };
+        if differs {
+            let message = format!(
+                "waits at barrier {number} for {blocks} thread blocks, but another block waits there for {expected}"
+            );
+            let remedy = "set the same num_threadblocks in all operations of a barrier";
+            self.problems.add(self.named(block), message, remedy);
         }
-        let met = std::mem::take(here);
+        let Some(met) = met else { return false };
+        self.barriers.remove(&(rank, number));
         for one in &met {
             if let Some(order) = &mut self.order {
                 order.tick(*one);

@@ -138,6 +138,16 @@ fn plans_that_break_a_rule_are_told() {
     assert!(message.contains("which has not been written"), "{message}");
     let message = told(&|plan| plan.gpus[1].blocks[0].push(PlanOperation::barrier(0, 2)));
     assert!(message.contains("op 3 (barrier)"), "{message}");
+    let message = told(&|plan| {
+        let blocks = &mut plan.gpus[1].blocks;
+        blocks[0].push(PlanOperation::barrier(0, 2));
+        blocks.push(vec![PlanOperation::barrier(0, 3)]);
+    });
+    assert!(
+        message.contains("for 3 thread blocks, but another block waits there for 2")
+            || message.contains("for 2 thread blocks, but another block waits there for 3"),
+        "{message}"
+    );
 }
 
 #[test]
