@@ -179,8 +179,8 @@ impl MoeScenario {
     }
 
     /// Returns the first layer whose counts contradict the number of experts per token, with the reason: a token goes to
-    /// `top_k` different experts, so the share of an expert is at most `1 / top_k`. `None` for possible counts and for
-    /// synthetic traces.
+    /// `top_k` different experts, so the share of an expert is at most `1 / top_k`. `None` for possible counts, and for
+    /// synthetic traces, whose shares are limited when they are sampled.
     pub fn impossible_load(&self) -> Option<(usize, String)> {
         if matches!(self.trace, GateTrace::Synthetic(_)) {
             return None;

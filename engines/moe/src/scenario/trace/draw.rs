@@ -142,6 +142,29 @@ fn softmax(values: &mut [f64]) {
     }
 }
 
+/// Limits each share to `most`, because a token goes to different experts, and spreads the rest over the other shares in
+/// proportion.
+fn cap(shares: &mut [f64], most: f64) {
+    // Each pass caps at least one more share, or ends.
+    for _ in 0..shares.len() {
+        if shares.iter().all(|share| *share <= most * (1.0 + 1e-12)) {
+            break;
+        }
+        shares.iter_mut().for_each(|share| *share = share.min(most));
+        let full = shares.iter().filter(|share| **share >= most).count() as f64 * most;
+        let open: f64 = shares.iter().filter(|share| **share < most).sum();
+        if open <= 0.0 {
+            // The other shares are zero, so the rest is spread evenly.
+            let count = shares.iter().filter(|share| **share < most).count().max(1) as f64;
+            let even = (1.0 - full) / count;
+            shares.iter_mut().filter(|share| **share < most).for_each(|share| *share = even);
+            break;
+        }
+        let factor = (1.0 - full) / open;
+        shares.iter_mut().filter(|share| **share < most).for_each(|share| *share *= factor);
+    }
+}
+
 /// Transition of tokens from the experts of a layer to the experts of the next layer: logits by source expert, then
 /// destination expert.
 struct ExpertTransitions {
@@ -223,6 +246,7 @@ pub(super) fn history(
             load.fill(0.0);
             for rank in 0..ranks {
                 normal.dirichlet(shares.iter().map(|share| trace.kappa * experts as f64 * share), &mut row);
+                cap(&mut row, 1.0 / f64::from(shape.top_k.max(1)));
                 for (sum, share) in load.iter_mut().zip(&row) {
                     *sum += share / ranks as f64;
                 }
