@@ -5,12 +5,14 @@
 
 use super::handover::own_phases;
 use crate::Moe;
-use crate::plan::{FabricKind, LayerPhase, LayerPlan, MoeResult, RegionCircuit, RegionRoute, RoutePath};
+use crate::plan::{
+    CircuitAction, FabricKind, LayerPhase, LayerPlan, MoeResult, RegionCircuit, RegionRoute, RoutePath,
+};
 use crate::scenario::MoeRegion;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_stem, needs_plan};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Name of the format.
@@ -74,15 +76,23 @@ fn sets(layer: &LayerPlan) -> Vec<(String, &[RegionCircuit], &[RegionRoute])> {
 fn circuits(region: &MoeRegion, result: &MoeResult) -> String {
     let mut table = "layer,action,port_a,port_b,server_a,nic_a,server_b,nic_b,exchanges\n".to_owned();
     for layer in &result.layers {
-        for (exchanges, circuits, _) in sets(layer) {
-            for circuit in circuits {
-                let action = circuit.action.word();
-                let RegionCircuit { server_a, nic_a, server_b, nic_b, .. } = *circuit;
+        for (at, (exchanges, circuits, _)) in sets(layer).into_iter().enumerate() {
+            let ends =
+                |circuit: &RegionCircuit| [circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b];
+            let set: BTreeSet<[u32; 4]> = circuits.iter().map(ends).collect();
+            // The plan lists the set of another exchange without the circuits of the layer that it removes.
+            let removed =
+                layer.circuits.iter().filter(|circuit| at > 0 && circuit.action != CircuitAction::Remove);
+            let removed = removed.filter(|circuit| !set.contains(&ends(circuit)));
+            let removed = removed.map(|circuit| (CircuitAction::Remove, ends(circuit)));
+            let listed = circuits.iter().map(|circuit| (circuit.action, ends(circuit)));
+            for (action, [server_a, nic_a, server_b, nic_b]) in removed.chain(listed) {
                 let (from, to) = (port(region, server_a, nic_a), port(region, server_b, nic_b));
                 let _ = writeln!(
                     table,
-                    "{},{action},{from},{to},{server_a},{nic_a},{server_b},{nic_b},{exchanges}",
-                    layer.layer
+                    "{},{},{from},{to},{server_a},{nic_a},{server_b},{nic_b},{exchanges}",
+                    layer.layer,
+                    action.word()
                 );
             }
         }

@@ -7,6 +7,7 @@ use crate::scenario::{GateTrace, MoeScenario};
 use lightbay_core::format::{ImportedScenario, Input};
 use lightbay_core::param::Params;
 use lightbay_core::testing::Ask;
+use std::collections::BTreeSet;
 
 fn read(files: &[&str], settings: &[&str], strict: bool) -> Result<ImportedScenario<Moe>, String> {
     let inputs: Vec<Input> = files
@@ -251,7 +252,27 @@ fn circuits_of_every_exchange_are_listed_or_named_as_left_out() {
         text.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect()
     };
     let of_other = |row: &&Vec<String>| row[0] == layer.layer.to_string() && row[8] == other.phase.word();
-    assert_eq!(rows("circuits").iter().filter(of_other).count(), other.circuits.len());
+    let listed = rows("circuits");
+    let is_removed = |row: &&&Vec<String>| row[1] == "remove";
+    let of_other: Vec<&Vec<String>> = listed.iter().filter(of_other).collect();
+    let removed = of_other.iter().filter(is_removed).count();
+    assert_eq!(of_other.len() - removed, other.circuits.len());
+    // After the changes of the other exchange, every port has one circuit.
+    let own_name =
+        super::handover::own_phases(layer).iter().map(|phase| phase.word()).collect::<Vec<_>>().join(" ");
+    let is_own = |row: &&Vec<String>| row[0] == layer.layer.to_string() && row[8] == own_name;
+    let own = listed.iter().filter(is_own).filter(|row| row[1] != "remove");
+    let mut set: BTreeSet<[&str; 2]> = own.map(|row| [&*row[2], &*row[3]]).collect();
+    for row in &of_other {
+        let circuit = [&*row[2], &*row[3]];
+        match &*row[1] {
+            "remove" => assert!(set.remove(&circuit), "{circuit:?}"),
+            "add" => assert!(set.insert(circuit), "{circuit:?}"),
+            _ => assert!(set.contains(&circuit), "{circuit:?}"),
+        }
+    }
+    let ports: BTreeSet<&str> = set.iter().flatten().copied().collect();
+    assert_eq!(ports.len(), 2 * set.len());
     let carried = |row: &Vec<String>| row[3].parse::<f64>().unwrap() * row[4].split(' ').count() as f64;
     let sum: f64 = rows("packet_switched").iter().map(carried).sum();
     assert!((sum / result.iteration.eps_bytes - 1.0).abs() < 1e-12, "{sum} {}", result.iteration.eps_bytes);
