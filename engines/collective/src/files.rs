@@ -36,7 +36,7 @@ mod tests;
 
 use crate::Collective;
 use crate::compose::unfolded;
-use crate::plan::CollectiveResult;
+use crate::plan::{CollectiveResult, SizeRange};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, file_stem, needs_plan};
 use lightbay_core::method::without_effect;
@@ -174,5 +174,29 @@ fn programs_of_ranges(
         let stem = format!("{}.{}-{}", file_stem(name), range.min_bytes, range.max_bytes);
         files.push(program(format, name, (&sized, &range.schedule), &params, &stem)?);
     }
+    let own = scenario.demand.output_buffer_bytes.and_then(|bytes| own_range(bytes, &result.ranges));
+    if let Some([least, most]) = own {
+        let mut params = params.clone();
+        for (knob, bytes) in [("min_bytes", least), ("max_bytes", most)] {
+            params.set(knob, ParamValue::Int(i64::try_from(bytes).unwrap_or(i64::MAX)));
+        }
+        let stem = format!("{}.{least}-{most}", file_stem(name));
+        files.push(program(format, name, (scenario, result), &params, &stem)?);
+    }
     Ok(files)
+}
+
+/// Returns the smallest and largest size for which the schedule of the buffer itself serves: from the range next to the
+/// buffer size to this size. `None` if a range contains the buffer size.
+fn own_range(buffer_bytes: f64, ranges: &[SizeRange]) -> Option<[u64; 2]> {
+    let bytes = buffer_bytes as u64;
+    let below = ranges.iter().map(|range| range.max_bytes).filter(|max| *max < bytes).max();
+    let above = ranges.iter().map(|range| range.min_bytes).filter(|min| *min > bytes).min();
+    let is_covered = ranges.iter().any(|range| (range.min_bytes..=range.max_bytes).contains(&bytes));
+    let own = match (below, above) {
+        (Some(below), _) => [below + 1, bytes],
+        (None, Some(above)) => [bytes, above - 1],
+        (None, None) => [bytes, bytes],
+    };
+    (!is_covered).then_some(own)
 }

@@ -158,6 +158,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         }
     };
     notes.extend(said);
+    let has_bytes = traffic.is_some();
     let traffic = traffic.and_then(|traffic| placed(&topology, &traffic));
     let is_named = DEMANDED.iter().any(|name| sources.value(name).is_some());
     if is_named && wants_traffic(sources) {
@@ -169,9 +170,18 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
     }
     let demand = match (sources.value(DEMAND), traffic) {
         (_, None) if wants_traffic(sources) => {
-            let message =
-                format!("is traffic, but the plan of kind {} has no bytes between its nodes", header.kind);
-            return Err(Problem::new(DEMAND, message, "omit it, or set it to all_gather").into());
+            let (message, remedy) = if has_bytes {
+                let message =
+                    "is traffic, but the bytes of the plan are not between the GPUs of this network";
+                (message.to_owned(), "omit it, or omit 'gpus_per_pod', so that each pod is one node")
+            } else {
+                let message = format!(
+                    "is traffic, but the plan of kind {} has no bytes between its nodes",
+                    header.kind
+                );
+                (message, "omit it, or set it to all_gather")
+            };
+            return Err(Problem::new(DEMAND, message, remedy).into());
         }
         (Some(ParamValue::Text(given)), _) if given == ALL_GATHER => all_gather(sources, &mut notes),
         (_, Some(bytes)) if !is_named && (has_graph || sources.value(DEMAND).is_some()) => {

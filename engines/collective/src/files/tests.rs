@@ -421,3 +421,18 @@ fn copies_of_switches_are_counted_and_timed() {
         assert_eq!(remarks_of("ring8-allgather-1mb", format).0, Vec::<String>::new());
     }
 }
+
+#[test]
+fn the_buffer_itself_gets_a_program_if_no_range_contains_it() {
+    let mut scenario = preset("dgx1-allgather-200kb");
+    scenario.demand.sizes_bytes = vec![1000, 64_000];
+    let ended = Ask::of(&methods::all(), "auto", scenario).run();
+    let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
+    let largest = plan.plan().result.ranges.iter().map(|range| range.max_bytes).max().unwrap();
+    let params = Params::resolve(&msccl::format().params, []).unwrap();
+    let files = export(SubjectOf::Plan(&plan), msccl::NAME, &params).unwrap();
+    assert_eq!(files.len(), plan.plan().result.ranges.len() + 1);
+    let text = String::from_utf8_lossy(&files.last().unwrap().bytes).into_owned();
+    let limits = format!("minBytes=\"{}\" maxBytes=\"200000\"", largest + 1);
+    assert!(text.contains(&limits), "{limits}: {}", text.lines().next().unwrap());
+}

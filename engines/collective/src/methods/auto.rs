@@ -143,7 +143,14 @@ fn one_size(
             return kept.conclude(cx);
         }
     }
-    let (session, schedules) = whole(scenario, limits, params, cx)?;
+    let (session, schedules) = match whole(scenario, limits, params, cx) {
+        // Pieces may fit into intervals of links that are too short for a whole chunk.
+        Err(MethodError::Failed(why)) if pieces => {
+            let kept = more_pieces(scenario, f64::INFINITY, cx)?;
+            return kept.map_or(Err(MethodError::Failed(why)), |kept| kept.conclude(cx));
+        }
+        made => made?,
+    };
     let finish = session.epochs_of(&schedules);
     let known_us = f64::from(finish) * session.tasks.epoch_us;
     // The search starts from whole chunks; their plan is kept with its own bound, which does not hold for plans in

@@ -72,7 +72,7 @@ impl EpochSession {
             1 => "whole chunks".to_owned(),
             pieces => format!("chunks in {pieces} pieces"),
         };
-        cx.phase("bound", format!("{what} in epochs of {} us", number(self.tasks.epoch_us)));
+        cx.phase("bound", format!("{what} {}", in_epochs(self.tasks.epoch_us)));
         let mut bounds = Vec::with_capacity(self.tasks.tasks.len());
         for task in &self.tasks.tasks {
             bounds.push(bound::<_, ()>(task, cx)?);
@@ -149,7 +149,7 @@ impl EpochSession {
         limits: ConstructLimits,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Vec<EpochSchedule>, MethodError> {
-        cx.phase("construct", format!("chunk by chunk in epochs of {} us", number(self.tasks.epoch_us)));
+        cx.phase("construct", format!("chunk by chunk {}", in_epochs(self.tasks.epoch_us)));
         let alone = self.tasks.tasks.len() == 1;
         let mut schedules = Vec::with_capacity(self.tasks.tasks.len());
         for at in 0..self.tasks.tasks.len() {
@@ -265,6 +265,12 @@ fn no_room() -> MethodError {
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
+/// Returns the length of epochs in words, with four digits: `in epochs of 0.7071 us`.
+pub(super) fn in_epochs(epoch_us: f64) -> String {
+    let scale = 10_f64.powf(3.0 - epoch_us.log10().floor());
+    format!("in epochs of {} us", number((epoch_us * scale).round() / scale))
+}
+
 /// Returns the error of a construction that failed because links are not up in time. The error states proven
 /// infeasibility if some chunk cannot arrive even without other chunks.
 pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
@@ -272,7 +278,7 @@ pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
         return MethodError::Infeasible(why);
     }
     let why = "with this epoch length, some chunk cannot reach a destination while the links are up";
-    MethodError::Failed(format!("{why}: lengthen 'up_us', or set shorter epochs"))
+    MethodError::Failed(format!("{why}: lengthen 'up_us', set shorter epochs, or raise 'chunks_per_rank'"))
 }
 
 /// Returns the outcome of a run that found a schedule with `finish` epochs: optimal if `finish` equals `bound`,

@@ -214,6 +214,29 @@ fn links_that_come_and_go_are_waited_for() {
     assert!(ended.done.plan.is_none() && format!("{:?}", ended.done).contains("up_us"), "{:?}", ended.done);
 }
 
+/// A chunk of 100 us fits into no interval of 60 us, but two pieces of 50 us do.
+#[test]
+fn pieces_fit_into_intervals_that_are_too_short_for_a_chunk() {
+    let mut scenario = own(2, &[], &[(0, 1, 10.0, 0.0), (1, 0, 10.0, 0.0)], &[(0, &[1]), (1, &[0])]);
+    scenario.topology.links[0].up_us = vec![[0.0, 60.0], [100.0, 160.0]];
+    let plan = solved("auto", &scenario);
+    assert!(
+        plan.plan().result.claims.finish_us >= 140.0,
+        "60 us hold 600 KB of 1 MB: {}",
+        plan.plan().result.claims.finish_us
+    );
+    assert!(plan.plan().result.claims.finish_us <= 150.0 + 1e-9, "{}", plan.plan().result.claims.finish_us);
+}
+
+/// From node 2 to node 1: 1 MB at 5 GB/s, 200 us, or two hops of 100 us. Both take 2 epochs, but two hops occupy two
+/// links.
+#[test]
+fn of_equally_short_paths_the_direct_one_is_taken() {
+    let links = [(0, 1, 10.0, 0.0), (2, 0, 10.0, 0.0), (2, 1, 5.0, 0.0)];
+    let scenario = in_epochs(own(3, &[], &links, &[(2, &[1])]), 100.0);
+    assert_eq!(sends_of(&solved("shortest-path", &scenario).plan().result, 2, 1), [0]);
+}
+
 #[test]
 fn chunks_wait_for_room_in_buffers() {
     let links = [(0, 1, SLOW, 0.0), (1, 2, SLOW / 2.0, 0.0)];

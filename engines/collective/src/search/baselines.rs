@@ -144,8 +144,8 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
     let mut at = from;
     while at != to {
         let left = |chain: &u32| chains.duration(*chain).saturating_add(rest[chains.head(*chain) as usize]);
-        // Ties by chain number.
-        let next = chains.of(at).min_by_key(|chain| (left(chain), *chain));
+        // Of paths with equally many epochs, the direct one occupies the fewest links. Then ties by chain number.
+        let next = chains.of(at).min_by_key(|chain| (left(chain), chains.head(*chain) != to, *chain));
         let Some(chain) = next.filter(|chain| left(chain) < FAR) else { return false };
         let head = chains.head(chain);
         let after = tree.reached.get(&at).copied().flatten();
