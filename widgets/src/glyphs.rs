@@ -25,6 +25,7 @@ pub struct Glyphs {
     /// Mark of cut text, up to three columns wide.
     pub ellipsis: &'static str,
     pub times: &'static str,
+    /// Arrow from an old to a new value, up to two columns wide.
     pub arrow: &'static str,
     pub inactive: &'static str,
     /// Mark of an interval in which a task could be active, but is not.
@@ -121,7 +122,7 @@ const ASCII: Glyphs = Glyphs {
     rule_focus: "=",
     ellipsis: "...",
     times: "x",
-    arrow: ">",
+    arrow: "->",
     inactive: ".",
     window: ":",
     forward: ">",

@@ -2,6 +2,7 @@
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Style};
 use ratatui_core::widgets::Widget;
 
 use crate::pen::Pen;
@@ -134,7 +135,7 @@ impl Widget for &Meter<'_> {
                 if let Some(colour) = style.fg
                     && let Some(last) = last
                 {
-                    let shared: ratatui_core::style::Style = last;
+                    let shared: Style = last;
                     pen.paint(first, 0, 1, 1, shared.bg(colour));
                 }
                 first += 1;
@@ -148,15 +149,16 @@ impl Widget for &Meter<'_> {
             last = Some(style);
         }
         if let Some(at) = self.limit_at(width as u16).map(i32::from) {
-            // Inside the bar, the limit line has the colour of the bar as its background.
-            let inside = end >= (at + 1) * per_cell && self.theme.shades();
-            let ground = pen.cell(at, 0).map(|cell| cell.fg).filter(|_| inside);
-            let style = self.theme.style(Tone::Answer);
-            let style = match ground {
-                Some(ground) => style.bg(ground).fg(ratatui_core::style::Color::Black),
-                None => style,
-            };
-            pen.glyph(at, 0, glyphs.vertical_dotted, style);
+            let is_inside = end >= (at + 1) * per_cell && self.theme.shades() && !ascii;
+            let bar = pen.cell(at, 0).map(|cell| cell.fg).filter(|_| is_inside);
+            let answer = self.theme.style(Tone::Answer);
+            // A bar never has a hole: the line is a mark in the gap above it, or dark on its colour.
+            match (bar, self.theme.style(Tone::Rule).fg) {
+                (Some(_), Some(mark)) if self.spaced => pen.paint(at, 0, 1, 1, Style::new().bg(mark)),
+                (Some(Color::Reset), _) => pen.glyph(at, 0, glyphs.vertical_dotted, self.theme.cursor()),
+                (Some(bar), _) => pen.glyph(at, 0, glyphs.vertical_dotted, answer.bg(bar).fg(Color::Black)),
+                (None, _) => pen.glyph(at, 0, glyphs.vertical_dotted, answer),
+            }
         }
     }
 }
@@ -230,6 +232,16 @@ mod tests {
         assert_eq!(bar(&[3.4]), "▆▆▆");
         assert_eq!(bar(&[0.01]), "▆", "what is there is seen");
         assert_eq!(bar(&[0.0]), "");
+    }
+
+    #[test]
+    fn a_spaced_bar_keeps_its_cells_at_a_limit() {
+        let (theme, area) = (Theme::default(), Rect::new(0, 0, 10, 1));
+        let mut buf = Buffer::empty(area);
+        let parts = [Part::new(6.0, Tone::Answer, '#')];
+        Meter::new(&theme, &parts, 10.0).spaced(true).limit(Some(5.0)).render(area, &mut buf);
+        assert_eq!(text_of(&buf), "▆▆▆▆▆▆");
+        assert_eq!(Some(buf[(5, 0)].bg), theme.style(Tone::Rule).fg);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::number::Num;
 use crate::pen::{Label, Pen, Piece, pieces_width};
 use crate::scroll;
 use crate::text::{self, Cut};
-use crate::theme::{Theme, Tone};
+use crate::theme::{Palette, Theme, Tone};
 
 /// Content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -356,8 +356,8 @@ impl<'a> Signs<'a> {
         let end = (state.column_offset + places.shown).min(self.columns);
         let right = places.left + places.shown as i32 * places.pitch + places.words;
         if chosen.is_some() {
-            // Without colours, a reversed row would hide the selected cell.
-            if theme.shades() {
+            // A reversed row would hide the selected cell.
+            if !matches!(theme.palette, Palette::Ansi | Palette::Mono) {
                 pen.paint(0, y, right, 1, theme.selected());
             }
             pen.glyph(0, y, ">", theme.style(Tone::Answer));

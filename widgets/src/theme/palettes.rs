@@ -50,6 +50,11 @@ const CIVIDIS: [Area; 8] = [
     (hex(0xFEE838), INK),
 ];
 
+/// Returns the steps for a light background, on which large amounts are dark.
+const fn reversed([a, b, c, d, e, f, g, h]: [Area; 8]) -> [Area; 8] {
+    [h, g, f, e, d, c, b, a]
+}
+
 /// One hue in four steps; later layers are lighter.
 const AMBER: [Area; 4] =
     [(hex(0x6B4A06), PAPER), (hex(0x966800), PAPER), (hex(0xC98A00), INK), (hex(0xFFC861), INK)];
@@ -96,7 +101,7 @@ const OKABE_LIGHT: Colours = Colours {
     gradient_dim: (hex(0xF6E3B8), hex(0x6B4600)),
     gradient_full: (hex(0xE69F00), INK),
     series: [hex(0x0072B2), hex(0x8A5A00), hex(0x9B3D73), hex(0x4A52C8), hex(0x6E6339), hex(0x4F6375)],
-    heat: CIVIDIS,
+    heat: reversed(CIVIDIS),
     stack: AMBER,
 };
 
@@ -154,7 +159,7 @@ const CONTRAST_LIGHT: Colours = Colours {
     changed: hex(0x4F3E00),
     gradient_dim: (hex(0xFBEFD2), hex(0x5C3A00)),
     series: [hex(0x004A75), hex(0x5C3A00), hex(0x6E1F4E), hex(0x2B2F93), hex(0x4A431F), hex(0x2F3F4D)],
-    heat: GREYS,
+    heat: reversed(GREYS),
     stack: CONTRAST_DARK.stack,
     ..OKABE_LIGHT
 };
