@@ -1,18 +1,17 @@
-//! Batches of a change in the order in which they are made, and the changes of each.
+//! Batches of a change in the order in which they are made, and the ports that each changes.
 
 use super::{OVERVIEW, words};
-use crate::plan::{Action, Changes};
+use crate::plan::{Action, Changes, Entry, EntryRef};
 use crate::rollout::caveat::{self, Warning};
 use crate::rollout::explained::{BatchFacts, ChangeFacts, entry};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable};
+use std::collections::BTreeMap;
 
 /// Returns the section on all batches, in the order in which they are made.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts: &ChangeFacts) -> Section {
     let cut = caveat::cut_pairs(scenario, changes);
-    let pairs_of =
-        |number| cut.iter().find(|(batch, _)| *batch == number).map_or(0, |(_, pairs)| pairs.len());
     let columns = vec![
         Column::counts("batch", "batch"),
         Column::words("switches", "switches"),
@@ -30,7 +29,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
             }
             None => Cell::new("none dark").tone(Tone::Muted),
         };
-        let cut_off = pairs_of(number);
+        let pairs = cut.iter().find(|(batch, _)| *batch == number).map_or(&[][..], |(_, pairs)| pairs);
         let row = table.row(vec![
             Cell::new(number + 1),
             Cell::new(words::switches(&batch.switches)),
@@ -38,10 +37,10 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
             Cell::new(batch.additions).tone(Tone::Good),
             Cell::new(batch.dark),
             worst,
-            Cell::new(cut_off).tone(if cut_off > 0 { Tone::Warn } else { Tone::Muted }),
+            Cell::new(pairs.len()).tone(if pairs.is_empty() { Tone::Muted } else { Tone::Warn }),
         ]);
         row.item = Some(number as u32 + 1);
-        row.sentence = sentence(scenario, number, batch);
+        row.sentence = sentence(scenario, number, batch, pairs);
     }
     let warnings = Warning::all(scenario, changes);
     let forced: u32 = facts.switches.iter().map(|switch| switch.forced).sum();
@@ -59,7 +58,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
 fn answer(scenario: &CrossconnectScenario, facts: &ChangeFacts, warnings: &[Warning]) -> Phrase {
     let mut answer = Phrase::new().answer(counted(facts.batches.len() as u64, "batch", "batches"));
     for warning in warnings {
-        answer = answer.bad(format!(", {}", warning.short));
+        answer = answer.with(format!(", {}", warning.short), Tone::Warn);
     }
     let most = facts.batches.iter().filter_map(|batch| batch.worst).map(|(_, missing, _)| missing).max();
     answer = match most {
@@ -77,14 +76,25 @@ fn answer(scenario: &CrossconnectScenario, facts: &ChangeFacts, warnings: &[Warn
     }
 }
 
-fn sentence(scenario: &CrossconnectScenario, number: usize, batch: &BatchFacts) -> Phrase {
+fn sentence(
+    scenario: &CrossconnectScenario,
+    number: usize,
+    batch: &BatchFacts,
+    cut_off: &[caveat::Pair],
+) -> Phrase {
     let phrase = Phrase::new()
         .answer(format!("> batch {}", number + 1))
         .muted("  takes down ")
         .bad(batch.removals.to_string())
         .muted(", then sets up ")
-        .good(batch.additions.to_string())
-        .muted(format!("; {} dark during it", words::circuits(batch.dark)));
+        .good(batch.additions.to_string());
+    let name = |pod: u32| scenario.pod_name(pod as usize);
+    let pairs = caveat::few(cut_off.iter().map(|(i, j)| format!("{} and {}", name(*i), name(*j))));
+    let phrase = match pairs.as_str() {
+        "" => phrase,
+        pairs => phrase.with(format!("; {pairs} cut off"), Tone::Warn).muted(" (set min_pair_share)"),
+    };
+    let phrase = phrase.muted(format!("; {} dark during it", words::circuits(batch.dark)));
     match batch.worst {
         Some((pod, missing, of)) => {
             phrase.muted(format!(", {} lacks {missing} of {of}", scenario.pod_name(pod as usize)))
@@ -93,7 +103,7 @@ fn sentence(scenario: &CrossconnectScenario, number: usize, batch: &BatchFacts) 
     }
 }
 
-/// Returns the section on the changes of the batch with this number, counted from 1: removals first.
+/// Returns the section on the ports that the batch with this number, counted from 1, changes.
 pub(super) fn detail(
     scenario: &CrossconnectScenario,
     changes: &Changes,
@@ -109,31 +119,44 @@ pub(super) fn detail(
     let (a, b) = words::sides(scenario.wiring);
     let lost = caveat::dead_removals(scenario, changes);
     let mut columns = vec![
-        Column::words("action", ""),
-        Column::words("ocs_id", ""),
-        Column::words("from", ""),
-        Column::words("to", ""),
+        Column::words("ocs_id", "switch"),
+        Column::words("port_a", format!("{a} port")),
+        Column::words("removed_port_b", "removed"),
+        Column::words("added_port_b", "added"),
     ];
     if !lost.is_empty() {
         columns.push(Column::words("lost", ""));
     }
-    let mut table = Table::new(["change", "changes"], columns);
+    // Removal and addition of every A port.
+    let mut ports: BTreeMap<(u32, u32, u32), [Option<(EntryRef, &Entry)>; 2]> = BTreeMap::new();
     for (at, entry) in batch.changes.iter().filter_map(|at| Some((at, entry(changes, *at)?))) {
-        let (sign, tone) =
-            if entry.action == Action::Remove { ("−", Tone::Bad) } else { ("+", Tone::Good) };
-        let end = |side, pod, index, on_switch| format!("{} ({on_switch})", words::port(side, pod, index));
-        let is_lost = lost.contains(at);
+        let port = ports.entry((at.ocs_id, entry.pod_a, entry.port_a_index)).or_default();
+        port[usize::from(entry.action == Action::Add)] = Some((*at, entry));
+    }
+    let mut table = Table::new(["port", "ports"], columns);
+    for ((ocs_id, pod, index), [removed, added]) in ports {
+        let end = |side, pod, index, number| format!("{} ({number})", words::port(side, pod, index));
+        let far = |entry: Option<(EntryRef, &Entry)>, sign: &str, tone| {
+            entry.map_or_else(Cell::none, |(_, entry)| {
+                let end = end(b, entry.pod_b, entry.port_b_index, entry.switch_port_b);
+                Cell::new(format!("{sign} {end}")).tone(tone)
+            })
+        };
+        let Some((_, first)) = removed.or(added) else { continue };
+        let is_lost = removed.is_some_and(|(at, _)| lost.contains(&at));
         let mut cells = vec![
-            Cell::new(if is_lost { "!" } else { sign }).tone(if is_lost { Tone::Warn } else { tone }),
-            Cell::new(scenario.ocs_name(at.ocs_id)).tone(Tone::Muted),
-            Cell::new(end(a, entry.pod_a, entry.port_a_index, entry.switch_port_a)),
-            Cell::new(end(b, entry.pod_b, entry.port_b_index, entry.switch_port_b)),
+            Cell::new(scenario.ocs_name(ocs_id)).tone(Tone::Muted),
+            Cell::new(end(a, pod, index, first.switch_port_a)),
+            far(removed, if is_lost { "!" } else { "−" }, if is_lost { Tone::Warn } else { Tone::Bad }),
+            far(added, "+", Tone::Good),
         ];
         if !lost.is_empty() {
             let words = if is_lost { "lost: a port failed, nothing to send" } else { "" };
             cells.push(Cell::new(words).tone(Tone::Warn));
         }
-        table.row(cells).sentence = words::entry(scenario, entry).into();
+        let both = [removed, added].into_iter().flatten();
+        let both: Vec<String> = both.map(|(_, entry)| words::entry(scenario, entry)).collect();
+        table.row(cells).sentence = both.join(", ").into();
     }
     let first = batch.changes.first().map_or(0, |at| at.ocs_id);
     let section = Section::new(format!("batch {number}"), table)

@@ -11,7 +11,7 @@ use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
 pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Section {
     let columns = vec![
         Column::words("switch", "switch"),
-        Column::counts("port", "port"),
+        Column::counts("port", "switch port"),
         Column::words("state", "state"),
         Column::words("pod", "pod"),
         Column::words("pod_port", "port of pod").priority(1),

@@ -7,7 +7,7 @@ use crate::plan::{Action, Changes};
 use crate::rollout::explained::ChangeFacts;
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::checked::downcast;
-use lightbay_core::plan::gap;
+use lightbay_core::plan::{Status, gap};
 use lightbay_core::quantity::{self, number};
 use lightbay_core::report::{
     Cell, Column, Facts, Line, Matrix, Phrase, PlanBeside, Row, Section, Surroundings, Table, Tone, Unit,
@@ -134,10 +134,13 @@ impl Ranked<'_> {
     }
 
     /// Returns what a row is: a plan by its number, with a star if its scenario has changed since, the preview of a
-    /// session without plans, or a baseline that was computed for the comparison.
+    /// session without plans, an edit, or a baseline that was computed for the comparison.
     fn source(&self, plan: &PlanBeside) -> Cell {
         match plan.number {
-            0 if plan.is_shown && self.in_session => Cell::new("preview").tone(Tone::Warn),
+            0 if plan.is_shown && self.in_session => {
+                let of = if self.beside.plans.is_empty() { "preview" } else { "edit" };
+                Cell::new(of).tone(Tone::Warn)
+            }
             0 if plan.is_shown => Cell::new("this plan"),
             0 => Cell::new("computed").tone(Tone::Muted),
             number if plan.is_stale => Cell::new(format!("{number} *")).tone(Tone::Warn),
@@ -222,7 +225,9 @@ impl Ranked<'_> {
             return phrase.good(" is optimal").muted(": no plan removes fewer");
         }
         if self.best_known().is_some_and(|known| known.value >= removed - 0.5) {
-            return phrase.muted(format!(" removed, claimed optimal, gap {gap}"));
+            let phrase = phrase.muted(format!(" removed, claimed optimal, gap {gap}"));
+            let is_verified = bound < removed - 0.5;
+            return if is_verified { phrase.muted("; verified bound ").text(number(bound)) } else { phrase };
         }
         if let Some(only) = &self.shown.partial {
             return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));
@@ -260,7 +265,11 @@ impl Ranked<'_> {
         if plan.is_stale {
             phrase = phrase.with("  * stale", Tone::Warn);
         } else if let Some(status) = plan.status {
-            phrase = phrase.muted(format!("  {}", status.word().replace('_', " ")));
+            let bound = plan.standing.as_ref().and_then(Standing::drawn);
+            let is_verified =
+                bound.is_none_or(|bound| bound.is_verified() && bound.value >= plan.value - 0.5);
+            let claim = if status == Status::Optimal && !is_verified { "claimed " } else { "" };
+            phrase = phrase.muted(format!("  {claim}{}", status.word().replace('_', " ")));
         }
         if plan.number == 0 && !plan.is_shown {
             return phrase.muted(format!("  computed for comparison; :solve {} makes a plan", plan.method));

@@ -88,10 +88,10 @@ pub(super) fn detail(
     let columns = vec![
         Column::words("ocs_name", "switch"),
         Column::words("action", ""),
-        Column::counts("port_a", "port"),
-        Column::words("end_a", "from"),
-        Column::counts("port_b", "port"),
-        Column::words("end_b", "to"),
+        Column::counts("port_a", format!("{a} no.")),
+        Column::words("end_a", format!("{a} port")),
+        Column::counts("port_b", format!("{b} no.")),
+        Column::words("end_b", format!("{b} port")),
     ];
     let mut ports = Table::new(["change", "changes"], columns);
     for (ocs, entries) in &step.switches {

@@ -47,7 +47,11 @@ pub(super) fn section(
     let section = Section::empty(scenario.ocs_name(id))
         .context(context)
         .answer(answer(id, switch))
-        .sentence(Phrase::new().muted("no circuit on this switch"))
+        .sentence(if entries.is_empty() {
+            Phrase::new().muted("no circuit on this switch")
+        } else {
+            Phrase::new()
+        })
         .usual(usual(switch, facts.pods))
         .block(FORMS[0], "Pods", pods(scenario, facts.pods, switch, entries, id))
         .block(FORMS[1], "Ports", ports(scenario, entries, false))
@@ -159,14 +163,14 @@ fn details(scenario: &CrossconnectScenario, entries: &[Entry], id: u32, pod: u32
 /// and before the change.
 fn ports(scenario: &CrossconnectScenario, entries: &[Entry], changed: bool) -> Table {
     let (a, b) = words::sides(scenario.wiring);
-    let end = |side: char| format!("{side} port");
+    let [end, number] = ["port", "no."].map(|of| move |side: char| format!("{side} {of}"));
     let columns = vec![
         Column::words("port_a", end(a)),
-        Column::counts("switch_port_a", "port"),
+        Column::counts("switch_port_a", number(a)),
         Column::words("port_b", end(b)),
-        Column::counts("switch_port_b", "port"),
+        Column::counts("switch_port_b", number(b)),
         Column::words("was_port_b", "was").priority(1),
-        Column::counts("was_switch_port_b", "port").priority(2),
+        Column::counts("was_switch_port_b", number(b)).priority(2),
         Column::words("action", "").priority(3),
     ];
     let mut table = Table::new(["port", "ports"], columns);
@@ -202,10 +206,14 @@ fn ports(scenario: &CrossconnectScenario, entries: &[Entry], changed: bool) -> T
         cells.push(Cell::new(word).tone(tone));
         let item = table.rows.len() as u32;
         let behind: Vec<&Entry> = [remove, now].into_iter().flatten().collect();
-        let mut sentence = Phrase::new().answer("> ");
+        let near = words::port(a, first.pod_a, first.port_a_index);
+        let mut sentence =
+            Phrase::new().answer(format!("> {near}")).muted(format!(" ({})", first.switch_port_a));
         for entry in &behind {
-            sentence =
-                sentence.with(format!("{}  ", words::entry(scenario, entry)), self::tone(entry.action));
+            let far = words::port(b, entry.pod_b, entry.port_b_index);
+            sentence = sentence
+                .with(format!("  {} {far}", entry.action.word()), self::tone(entry.action))
+                .muted(format!(" ({})", entry.switch_port_b));
         }
         let row = table.row(cells);
         (row.item, row.sentence) = (Some(item), sentence);
@@ -235,7 +243,7 @@ fn sign(cell: &SwitchCell) -> CellSign {
     }
 }
 
-/// Returns a phrase on the circuits of a pod, such as `→ 11 was  1` (now to pod 11, before to pod 1).
+/// Returns a phrase on the circuits of a pod, such as `to 11 was  1` (now to pod 11, before to pod 1).
 fn row_words(cells: &[SwitchCell]) -> Phrase {
     let count = |of: fn(&SwitchCell) -> u32| cells.iter().map(of).sum::<u32>();
     let (keep, add, remove) = (count(|cell| cell.keep), count(|cell| cell.add), count(|cell| cell.remove));
@@ -247,11 +255,11 @@ fn row_words(cells: &[SwitchCell]) -> Phrase {
     }
     let end = |of: fn(&SwitchCell) -> u32| cells.iter().find(|cell| of(cell) > 0).map(|cell| cell.b);
     match (end(|cell| cell.keep), end(|cell| cell.add), end(|cell| cell.remove)) {
-        (Some(kept), _, _) => Phrase::new().muted(format!("→ {kept:>2}")),
+        (Some(kept), _, _) => Phrase::new().muted(format!("to {kept:>2}")),
         (None, Some(added), Some(removed)) => {
-            Phrase::new().muted("→ ").answer(format!("{added:>2}")).muted(format!(" was {removed:>2}"))
+            Phrase::new().muted("to ").answer(format!("{added:>2}")).muted(format!(" was {removed:>2}"))
         }
-        (None, Some(added), None) => Phrase::new().muted("→ ").answer(format!("{added:>2}")).muted(" new"),
+        (None, Some(added), None) => Phrase::new().muted("to ").answer(format!("{added:>2}")).muted(" new"),
         (None, None, Some(removed)) => Phrase::new().muted(format!("dark was {removed:>2}")),
         (None, None, None) => Phrase::new(),
     }

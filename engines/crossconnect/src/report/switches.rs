@@ -2,7 +2,7 @@
 
 use super::{OVERVIEW, switch, words};
 use crate::plan::Changes;
-use crate::rollout::explained::{ChangeFacts, Switch};
+use crate::rollout::explained::{BY_NUMBER, ChangeFacts, Switch};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::report::{Cell, Column, Panel, Phrase, Section, Table, Tone};
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     }
     let mut rows: Vec<(u32, &Switch)> =
         changes.ocs.iter().map(|ocs| ocs.ocs_id).zip(&facts.switches).collect();
-    if rows.len() > OVERVIEW {
+    if rows.len() > BY_NUMBER {
         let moved = |switch: &Switch| switch.add + switch.remove + switch.forced;
         rows.sort_by_key(|(id, switch)| (Reverse(moved(switch)), *id));
     }

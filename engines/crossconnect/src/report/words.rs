@@ -4,7 +4,7 @@ use crate::files::exports::port_list::{Called, called as called_on};
 use crate::plan::Entry;
 use crate::scenario::{CrossconnectScenario, Wiring};
 
-/// Number of switches that are named before the rest is only counted.
+/// Number of ranges of switches that are named before the rest is only counted.
 const NAMED: usize = 24;
 
 /// Formats side, pod and index of a port, such as `A 3.1`.
@@ -84,10 +84,16 @@ pub fn entry(scenario: &CrossconnectScenario, entry: &Entry) -> String {
     )
 }
 
-/// Lists switches by number, such as `4 6 12`; a long list ends with a count, such as `and 20 more`.
+/// Lists switches by number in ascending order, such as `1-4 6 12`; a long list ends with a count, such as `and 20
+/// more`.
 pub fn switches(ids: &[u32]) -> String {
-    let named: Vec<String> = ids.iter().take(NAMED).map(u32::to_string).collect();
-    let rest = ids.len().saturating_sub(NAMED);
+    let runs: Vec<&[u32]> = ids.chunk_by(|one, next| one + 1 == *next).collect();
+    let name = |run: &&[u32]| match run {
+        [first, _, .., last] => format!("{first}-{last}"),
+        run => run.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
+    };
+    let named: Vec<String> = runs.iter().take(NAMED).map(name).collect();
+    let rest: usize = runs.iter().skip(NAMED).map(|run| run.len()).sum();
     if rest > 0 { format!("{} and {rest} more", named.join(" ")) } else { named.join(" ") }
 }
 
@@ -123,8 +129,9 @@ mod tests {
     #[test]
     fn many_switches_are_counted() {
         assert_eq!(switches(&[4, 6, 12]), "4 6 12");
-        let all: Vec<u32> = (0..30).collect();
-        assert!(switches(&all).ends_with("23 and 6 more"));
+        assert_eq!(switches(&[1, 2, 3, 4, 6, 8, 12, 13]), "1-4 6 8 12 13");
+        let even: Vec<u32> = (0..30).map(|half| 2 * half).collect();
+        assert!(switches(&even).ends_with("46 and 6 more"));
         assert_eq!((circuits(1), circuits(0)), ("1 circuit".to_owned(), "0 circuits".to_owned()));
     }
 }

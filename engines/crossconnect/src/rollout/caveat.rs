@@ -235,8 +235,8 @@ pub(super) fn pair(entry: &Entry) -> Pair {
     (entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b))
 }
 
-/// Lists the first names, then the number of the remaining names.
-fn few(names: impl Iterator<Item = String>) -> String {
+/// Lists the first names and the number of the remaining names.
+pub fn few(names: impl Iterator<Item = String>) -> String {
     let mut names: Vec<String> = names.collect();
     let more = names.len().saturating_sub(NAMED);
     names.truncate(NAMED);

@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 #[cfg(test)]
 mod tests;
 
+/// Maximum number of switches that are listed by number; more switches are listed with the most changes first.
+pub const BY_NUMBER: usize = 16;
+
 /// Circuits of one switch between two pods, with orientation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchCell {
@@ -217,10 +220,17 @@ impl ChangeFacts {
         self.switches.iter().map(|switch| switch.remove).collect()
     }
 
-    /// Returns the switch that is shown by default: the first one with the most changes.
+    /// Returns the switch that is shown by default: the first one that changes, which seldom differs from plan to plan.
+    /// Of more than [`BY_NUMBER`] switches, returns the one with the most changes, which is the first of their list.
     pub fn usual_switch(&self) -> usize {
         let changes = |at: usize| self.switches[at].remove + self.switches[at].forced + self.switches[at].add;
-        (0..self.switches.len()).rev().max_by_key(|&at| changes(at)).unwrap_or(0)
+        let mut all = 0..self.switches.len();
+        let usual = if all.len() > BY_NUMBER {
+            all.rev().max_by_key(|&at| changes(at))
+        } else {
+            all.find(|&at| changes(at) > 0)
+        };
+        usual.unwrap_or(0)
     }
 
     /// Returns the counting bound for these target circuits, a lower bound on the number of removed circuits: Σ max(0,
