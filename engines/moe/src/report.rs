@@ -64,7 +64,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     )
     .place(1)
     .forms(&["actual", "predicted", "error", "by_layer"])
-    .items("layer"),
+    .items("layer")
+    .details_first(),
     SectionInfo::of_scenario(
         "predictor",
         "Predictor",
@@ -81,7 +82,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     .place(2)
     .slides("reconfiguration_delay_ms", DELAYS)
     .forms(&["layer", "micro_batch", "iteration"])
-    .items("layer"),
+    .items("layer")
+    .details_first(),
     SectionInfo::of_plan(
         "demand",
         "Demand and circuits",

@@ -23,6 +23,8 @@ pub struct SectionInfo {
     pub forms: &'static [&'static str],
     /// Name of an item if every item has its own details, see [`super::Report::detail`]; otherwise empty.
     pub item: &'static str,
+    /// `true` if the details of the selected item say more than the list of items: a small screen may show them alone.
+    pub details_first: bool,
     /// `true` if the section uses other plans and a run of the session, see [`super::Report::in_session`].
     pub in_session: bool,
     /// Run whose progress the section shows.
@@ -67,6 +69,7 @@ impl SectionInfo {
             of: SectionOf::Scenario,
             forms: &[],
             item: "",
+            details_first: false,
             in_session: false,
             run: RunSort::OfPlan,
             off_objective: false,
@@ -84,12 +87,19 @@ impl SectionInfo {
             of: SectionOf::Plan,
             forms: &[],
             item: "",
+            details_first: false,
             in_session: false,
             run: RunSort::OfPlan,
             off_objective: false,
             place: 0,
             slides: None,
         }
+    }
+
+    /// Returns `true` if the section is always computed from the present parameters, even while a plan of other parameters
+    /// is displayed: a slider shows its effect at once.
+    pub const fn is_of_present(&self) -> bool {
+        matches!(self.of, SectionOf::Scenario) && self.slides.is_some()
     }
 
     /// Sets the names of the forms of the section, of which a screen shows one at a time.
@@ -103,6 +113,13 @@ impl SectionInfo {
     #[must_use]
     pub const fn items(mut self, item: &'static str) -> Self {
         self.item = item;
+        self
+    }
+
+    /// Declares that the details of an item say more than the list of items.
+    #[must_use]
+    pub const fn details_first(mut self) -> Self {
+        self.details_first = true;
         self
     }
 
@@ -166,6 +183,8 @@ pub struct Section {
     pub answer: Phrase,
     /// Legend of the section's picture on a screen, in one line: `bar: share of the circuits in demand`.
     pub legend: Phrase,
+    /// Legends of single forms by name, shown instead of `legend`.
+    pub legends: Vec<(&'static str, Phrase)>,
     /// One sentence on the whole section, shown while no item is chosen; if it is empty, the sentence on the first item
     /// is shown.
     pub sentence: Phrase,
@@ -233,6 +252,7 @@ impl Section {
             context: Phrase::new(),
             answer: Phrase::new(),
             legend: Phrase::new(),
+            legends: Vec::new(),
             sentence: Phrase::new(),
             remarks: Vec::new(),
             blocks: Vec::new(),
@@ -269,6 +289,18 @@ impl Section {
     pub fn legend(mut self, legend: impl Into<Phrase>) -> Self {
         self.legend = legend.into();
         self
+    }
+
+    /// Sets the legend of one form, which may be empty.
+    #[must_use]
+    pub fn legend_in(mut self, form: &'static str, legend: impl Into<Phrase>) -> Self {
+        self.legends.push((form, legend.into()));
+        self
+    }
+
+    /// Returns the legend of a form.
+    pub fn legend_of(&self, form: &str) -> &Phrase {
+        self.legends.iter().find(|(of, _)| *of == form).map_or(&self.legend, |(_, legend)| legend)
     }
 
     /// Sets one sentence on the whole section.
@@ -458,6 +490,9 @@ pub struct Matrix {
     /// Positions of the rows, as fractions of width and height from the upper left corner, for matrices whose rows and
     /// columns are the same nodes: a screen can draw the cells as links between these nodes. Empty for other matrices.
     pub places: Vec<[f64; 2]>,
+    /// `true` if the positions form a grid. A screen then draws only links between neighbours from end to end, because
+    /// other links would lie on top of these.
+    pub is_grid: bool,
 }
 
 /// Circuits in a cell of a matrix that stay, are added or are removed.

@@ -1,6 +1,6 @@
 //! Sections on the demand and circuits of a layer, on its NICs by NUMA node, and on all layers.
 
-use super::timeline::bold;
+use super::timeline::{ONE_ALL_TO_ALL, bold, called};
 use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::plan::{CircuitAction, LayerPlan, MoeResult, RegionCircuit};
 use crate::scenario::MoeScenario;
@@ -15,6 +15,15 @@ const MOST_PAIRS: usize = 66;
 /// Returns the circuits that are set in a layer.
 pub(super) fn set(layer: &LayerPlan) -> impl Iterator<Item = &RegionCircuit> {
     layer.circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove)
+}
+
+/// Returns a text on what carries the bytes of a pair of servers: `2 circuits`, `packet switches`.
+pub(super) fn over(circuits: u32) -> String {
+    match circuits {
+        0 => "packet switches".to_owned(),
+        1 => "1 circuit".to_owned(),
+        many => format!("{many} circuits"),
+    }
 }
 
 fn names(count: usize) -> Vec<String> {
@@ -94,7 +103,6 @@ impl LayerMatrices {
         let next = result.layers.get(at + 1).or(result.layers.first()).unwrap_or(layer);
         let then = joined(next, n);
         let change = |at: usize| i64::from(then[at]) - i64::from(now[at]);
-        let counted = |count: u32| if count == 1 { "circuit" } else { "circuits" };
         let all_bytes = || layer.demand_bytes.iter().flatten().copied().enumerate();
         let about = all_bytes().map(|(at, bytes)| {
             let (from, to) = (at / n, at % n);
@@ -107,7 +115,7 @@ impl LayerMatrices {
                 let words = if same { "the same".to_owned() } else { format!("{:+}", change(at)) };
                 phrase
                     .text(size)
-                    .text(format!("  over {} {}", now[at], counted(now[at])))
+                    .text(format!("  over {}", over(now[at])))
                     .muted(format!("; {words} in layer {}", next.layer))
             };
             About { item: Some(at as u32), sentence, details: Vec::new() }
@@ -143,11 +151,12 @@ impl LayerMatrices {
         let most = between.max_by(|a, b| a.1.total_cmp(&b.1));
         let most_at = most.map(|(at, _)| at as u32);
         let most = most.map_or_else(Phrase::new, |(at, bytes)| {
-            Phrase::new()
-                .answer(format!("{:.2} GB", bytes / 1e9))
-                .muted(format!(" from server {} to {} over ", at / n, at % n))
-                .answer(now[at].to_string())
-                .muted(format!(" {}", counted(now[at])))
+            Phrase::new().answer(format!("{:.2} GB", bytes / 1e9)).muted(format!(
+                " from server {} to {} over {}",
+                at / n,
+                at % n,
+                over(now[at])
+            ))
         });
         // Only lines can be selected in the picture.
         let lines = about
@@ -173,7 +182,10 @@ pub(super) fn demand(result: &MoeResult) -> Section {
     let of = LayerMatrices::of(result, layer);
     Section::empty("Demand and circuits")
         .legend("rows: senders, columns: receivers; GB, then number of circuits; brighter: more bytes")
-        .context(format!("layer {}, whose all-to-all takes longest", layer.layer))
+        .legend_in("circuits", "circuits between two servers; brighter: more circuits")
+        .legend_in("changes", "circuits added (+) or removed (-) for the next layer")
+        .legend_in("drawn", "lines: number of circuits between two servers")
+        .context(format!("layer {}, whose all-to-all takes longest; Layers shows every layer", layer.layer))
         .answer(of.most)
         .usual(of.most_at)
         .block("demand", "Bytes of the dispatch, then circuits", of.demand)
@@ -273,11 +285,12 @@ pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
 pub(super) fn layers(result: &MoeResult) -> Section {
     let columns = vec![
         Column::counts("layer", "layer"),
-        Column::numbers("all_to_all_ms", "all-to-all", MS),
+        Column::numbers("all_to_all_ms", ONE_ALL_TO_ALL, MS),
         Column::numbers("step3_ocs_ms", "circuits", MS),
         Column::numbers("step3_eps_ms", "packet switches", MS).priority(1),
         Column::numbers("gather_ms", "gather", MS).priority(4),
         Column::numbers("local_ms", "inside", MS).priority(5),
+        Column::counts("changes", "changes").priority(2),
         Column::counts("circuits", "circuits").priority(3),
         Column::counts("set", "set").priority(2),
         Column::counts("removed", "removed").priority(2),
@@ -289,6 +302,7 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         let of = |action| layer.circuits.iter().filter(|circuit| circuit.action == action).count();
         let stall: f64 = layer.timeline.reconfigurations.iter().map(|change| change.stall_ms).sum();
         let times = layer.all_to_all;
+        let changes = || layer.timeline.reconfigurations.iter().filter(|change| change.delay_ms > 0.0);
         let row = table.row(vec![
             Cell::new(layer.layer),
             Cell::new(times.all_to_all_ms)
@@ -297,16 +311,23 @@ pub(super) fn layers(result: &MoeResult) -> Section {
             Cell::new(times.step3_eps_ms),
             Cell::new(times.gather_ms),
             Cell::new(times.local_ms),
+            Cell::new(changes().count()),
             Cell::new(set(layer).count()),
             Cell::new(of(CircuitAction::Add)),
             Cell::new(of(CircuitAction::Remove)),
             Cell::new(stall).tone(if stall > 0.0 { Tone::Bad } else { Tone::Muted }),
         ]);
         row.item = Some(layer.layer);
-        row.sentence = Phrase::new()
+        let sentence = Phrase::new()
             .answer(format!("> layer {}  {:.3} ms", layer.layer, times.all_to_all_ms))
             .text(format!("  circuits {:.3}, packet switches {:.3}", times.step3_ocs_ms, times.step3_eps_ms))
             .muted(format!(", gather {:.3}, inside {:.3} ms", times.gather_ms, times.local_ms));
+        let before: Vec<&str> = changes().map(|change| called(change.before)).collect();
+        row.sentence = if before.is_empty() {
+            sentence
+        } else {
+            sentence.muted(format!("; circuits change before {}", before.join(" and before ")))
+        };
     }
     let answer = slowest.map_or_else(Phrase::new, |layer| {
         let time = format!("{:.3} ms", layer.all_to_all.all_to_all_ms);
@@ -319,7 +340,7 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         .block("", "", table)
         .remark(ANALYTIC);
     match circuits_by_layer(result) {
-        Some(matrix) => section.on_screens("circuits", "", matrix),
+        Some(matrix) => section.on_screens("circuits", "Circuits of each pair of servers", matrix),
         None => section,
     }
 }

@@ -84,6 +84,17 @@ fn tone(result: &MoeResult) -> Tone {
     }
 }
 
+/// Returns the iteration time divided by the iteration time of a fat-tree.
+fn to_fat_tree(result: &MoeResult) -> f64 {
+    result.iteration.iteration_ms / result.cost.fat_tree_ms
+}
+
+/// Returns the tone for the iteration time of a network, which marks a plan that is slower than a fat-tree.
+fn tone_of_time(result: &MoeResult) -> Tone {
+    let is_slower = result.iteration.fabric == FabricKind::Mfabric && to_fat_tree(result) > 1.0;
+    if is_slower { Tone::Bad } else { tone(result) }
+}
+
 /// Returns a cell with a cost; it is empty for a bound.
 fn money(result: &MoeResult, value: f64) -> Cell {
     if result.iteration.fabric == FabricKind::Pooled {
@@ -110,7 +121,7 @@ pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
             network,
             vec![
                 Cell::new(*name).tone(tone),
-                Cell::new(time.iteration_ms).tone(tone),
+                Cell::new(time.iteration_ms).tone(tone_of_time(result)),
                 money(result, cost.cluster_usd),
                 money(result, cost.performance_per_dollar),
             ],
@@ -176,12 +187,12 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         }
         let mut cells = vec![
             Cell::new(*name).tone(tone),
-            Cell::new(time.iteration_ms).tone(tone),
+            Cell::new(time.iteration_ms).tone(tone_of_time(result)),
             Cell::new(time.compute_ms),
             Cell::new(time.all_to_all_ms),
             Cell::new(time.stall_ms).tone(stalls),
             Cell::new(time.data_parallel_ms),
-            Cell::new(time.iteration_ms / cost.fat_tree_ms),
+            Cell::new(to_fat_tree(result)).tone(tone_of_time(result)),
         ];
         cells.extend(priced);
         table.push(row(network, cells));
@@ -194,10 +205,17 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
     let best = networks.iter().find(|(_, result)| result.iteration.fabric != FabricKind::Pooled);
     let answer = best.map_or_else(Phrase::new, |(name, result)| {
-        Phrase::new()
-            .muted(format!("{name}: "))
+        let more = to_fat_tree(result) - 1.0;
+        let phrase = Phrase::new().muted(format!("{name}: "));
+        let phrase = if result.iteration.fabric == FabricKind::FatTree {
+            phrase
+        } else {
+            let tone = if more > 0.0 { Tone::Bad } else { Tone::Good };
+            phrase.with(format!("{:+.1} % time", 100.0 * more), tone).muted(", ")
+        };
+        phrase
             .answer(format!("{:.2} x", result.cost.performance_per_dollar))
-            .muted(" the iterations per dollar of a fat-tree")
+            .muted(" per dollar, against fat-tree")
     });
     let section = Section::empty("Networks")
         .subject(ANALYTIC_SHORT)

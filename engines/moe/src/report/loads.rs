@@ -13,10 +13,19 @@ use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, 
 
 /// Number of iterations that are shown, at most as many as fit next to the means in a pane of the grid.
 const SHOWN: usize = 15;
-/// Number of iterations over which accuracies are averaged.
+/// Number of iterations over which accuracies are averaged, with up to [`FEW`] experts.
 const JUDGED: usize = 20;
 /// Number of busiest experts that are marked.
 const MARKED: usize = 2;
+
+/// Number of experts above which accuracies are averaged over fewer iterations, because the time of a fit grows with the
+/// cube of this number.
+const FEW: usize = 64;
+
+/// Returns the number of iterations over which accuracies are averaged.
+fn judged(experts: usize) -> usize {
+    (JUDGED * FEW / experts.max(FEW)).max(2)
+}
 
 /// Number of experts above which shares have a decimal, because most are below 10 %.
 const MANY: usize = 16;
@@ -160,6 +169,8 @@ pub(super) fn loads(
             window(settings)
         ))
         .legend(legend)
+        .legend_in("error", "predicted minus actual % of the tokens; wrong predictions have a *")
+        .legend_in("by_layer", "mean % of the tokens, hottest expert first")
         .usual(Some(layer as u32))
         .block("actual", "Share of the tokens", actual)
         .only_written()
@@ -289,8 +300,9 @@ pub(super) fn predictor(
     settings: &FitSettings,
     deadline: Deadline,
 ) -> Result<Section, Unavailable> {
-    let history = scenario.history((JUDGED + settings.window) as u32);
-    let first = history.iterations.saturating_sub(JUDGED).max(1);
+    let judged = judged(scenario.shape().experts as usize);
+    let history = scenario.history((judged + settings.window) as u32);
+    let first = history.iterations.saturating_sub(judged).max(1);
     let columns = vec![
         Column::counts("layer", "layer"),
         Column::words("predictor", "predictor"),

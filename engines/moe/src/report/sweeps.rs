@@ -16,6 +16,9 @@ use lightbay_core::report::{
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
+/// Minimum gain by circuit changes that counts, as a fraction of the time with static circuits.
+const LEAST_GAIN: f64 = 1e-6;
+
 /// Computes circuits for every layer, and static circuits, or returns the reason that there are none.
 fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unavailable> {
     let none = |pair: Unreachable| {
@@ -36,7 +39,11 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
     let steps = 6 * i32::from(DELAYS.0)..=6 * i32::from(DELAYS.1);
     let mut places: Vec<f64> = steps.map(|step| 10_f64.powf(f64::from(step) / 6.0)).collect();
     places.extend(DELAY_PROFILES.iter().map(|(_, delay)| *delay));
+    // The cursor starts at the delay of the scenario.
+    let present = scenario.cluster.reconfiguration_delay_ms;
+    places.extend(Some(present).filter(|present| slider.ends.0 <= *present && *present <= slider.ends.1));
     places.sort_by(f64::total_cmp);
+    places.dedup();
     let policies = [
         ("paper", SwitchPolicy::Paper, Tone::Text),
         ("reuse", SwitchPolicy::Reuse, Tone::Text),
@@ -76,10 +83,13 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
             .muted("static circuits ")
             .answer(format!("{:.6} s", still / 1e3))
             .muted(", changes without delay ")
-            .answer(format!("{:.6} s", at_once / 1e3))
-            .muted(format!(": at most {} shorter", percent(1.0 - at_once / still)));
+            .answer(format!("{:.6} s", at_once / 1e3));
+        summary = if still - at_once > LEAST_GAIN * still {
+            summary.muted(format!(": at most {} shorter", percent(1.0 - at_once / still)))
+        } else {
+            summary.muted(": circuit changes shorten nothing")
+        };
     }
-    let present = scenario.cluster.reconfiguration_delay_ms;
     let mut marks = vec![Mark { at: present, name: "now".to_owned() }];
     marks.extend(study.break_even_ms().map(|at| Mark { at, name: "break-even".to_owned() }));
     // A logarithmic axis starts above zero.
@@ -90,9 +100,11 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
     };
     // At long delays, policies that change circuits for every layer take far longer than all others, so they do not set
     // the shown range.
-    let range = study.time(SwitchPolicy::Exact, 0.0).zip(still).and_then(|(least, still)| {
-        let width = still - least;
-        (width > 1e-6 * still).then_some((least - 0.2 * width, still + 3.0 * width))
+    let range = study.time(SwitchPolicy::Exact, 0.0).zip(still).map(|(least, still)| {
+        let gain = still - least;
+        // Without a gain, a thousandth of the time around static circuits.
+        let width = if gain > LEAST_GAIN * still { gain } else { 1e-3 * still };
+        (least - 0.2 * width, still + 3.0 * width)
     });
     let curves = Curves {
         range,
@@ -112,6 +124,10 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         .subject(ANALYTIC_SHORT)
         .answer(answer)
         .sentence(summary)
+        .legend(
+            "paper: circuits change before every dispatch; reuse: a dispatch uses the circuits of the \
+             previous layer",
+        )
         .block("break_even", "Break-even", facts)
         .only_written()
         .block("iteration", "Time of an iteration", curves)

@@ -96,7 +96,8 @@ fn one_matrix_has_demand_and_circuits() {
             let (cell, back) = (&matrix.cells[from * n + to], &matrix.cells[to * n + from]);
             assert_eq!(cell.note, back.note);
             let said = matrix.about[from * n + to].sentence.to_string();
-            assert!(said.contains(&format!("over {} circuit", cell.note)), "{said}");
+            let over = circuits::over(cell.note.parse().unwrap());
+            assert!(said.contains(&format!("over {over}")), "{said}");
         }
     }
 }

@@ -110,6 +110,9 @@ pub(super) const ALL_TO_ALL: &str = "all-to-all";
 /// Name of the row of stalls.
 pub(super) const STALLS: &str = "stall";
 
+/// Name of the time of one exchange of a layer, of which both passes have two each.
+pub(super) const ONE_ALL_TO_ALL: &str = "one all-to-all";
+
 /// Names of the lanes of a micro-batch.
 const LANES: [&str; 4] = [COMPUTE, ALL_TO_ALL, STALLS, "change of circuits"];
 
@@ -123,6 +126,7 @@ pub(super) fn section(result: &MoeResult) -> Section {
         .context("longest stage")
         .answer(answer)
         .legend("changes of circuits are underlined if hidden")
+        .legend_in("iteration", "")
         .on_screens("layer", "", layers(result))
         .block("micro_batch", "One micro-batch in the stage with the most layers", spans(result))
         .on_screens("iteration", "", parts(result))
@@ -170,7 +174,7 @@ fn layers(result: &MoeResult) -> Table {
     let columns = vec![
         Column::counts("layer", "layer"),
         Column::numbers("layer_ms", "both passes", MS),
-        Column::numbers("all_to_all_ms", "all-to-all", MS),
+        Column::numbers("all_to_all_ms", ONE_ALL_TO_ALL, MS),
         Column::numbers("stall_ms", "stalls", MS),
         Column::numbers("hidden_ms", "hidden", MS).priority(1),
     ];
@@ -195,7 +199,7 @@ fn layers(result: &MoeResult) -> Table {
         let slowest = if rank == 0 && count > 1 { ", the slowest" } else { "" };
         let mut sentence = Phrase::new()
             .answer(format!("> layer {} of {count}{slowest}", layer.layer))
-            .text(format!("  all-to-all {exchange:.3} ms"));
+            .text(format!("  {ONE_ALL_TO_ALL} {exchange:.3} ms"));
         if mean > 0.0 && count > 1 {
             let than = 100.0 * (exchange / mean - 1.0);
             let word = if than < 0.0 { "below" } else { "above" };
@@ -219,8 +223,8 @@ fn busiest_pair(layer: &LayerPlan) -> Option<String> {
     let joins =
         |a: u32, b: u32| (a as usize, b as usize) == (from, to) || (b as usize, a as usize) == (from, to);
     let circuits = super::circuits::set(layer).filter(|at| joins(at.server_a, at.server_b)).count();
-    let many = if circuits == 1 { "circuit" } else { "circuits" };
-    Some(format!("server {from} sends {:.2} GB to {to} over {circuits} {many}", bytes / 1e9))
+    let over = super::circuits::over(circuits as u32);
+    Some(format!("server {from} sends {:.2} GB to {to} over {over}", bytes / 1e9))
 }
 
 /// Returns the section on the phases, to scale, of the layer that an item number belongs to.
@@ -254,7 +258,8 @@ pub(super) fn of_layer(
                 Paint::Change,
                 None,
             );
-            if hidden.end_s > hidden.start_s {
+            // A rest of rounding is not hidden time.
+            if hidden.end_s - hidden.start_s > 1e-9 * change.delay_ms {
                 let words = format!("{:.3}", change.delay_ms - change.stall_ms);
                 let hidden = Span { hidden: true, ..hidden };
                 short.add(3, &hidden);
@@ -325,7 +330,7 @@ impl ShortLanes {
 }
 
 /// Returns the display name of a phase.
-const fn called(phase: LayerPhase) -> &'static str {
+pub(super) const fn called(phase: LayerPhase) -> &'static str {
     match phase {
         LayerPhase::AttentionFwd => "attention",
         LayerPhase::GateFwd => "gate",
