@@ -177,8 +177,8 @@ impl<'a> Form<'a> {
             })
             .max()
             .unwrap_or(0);
-        // Two columns are reserved for the mark of a change.
-        FormPlaces { name: 2, value_end: wish.min(width - 2) }
+        // One column is reserved for the mark of a change; with more room, a blank precedes the mark.
+        FormPlaces { name: 2, value_end: wish.min(width - 1) }
     }
 
     fn draw_field(&self, pen: &mut Pen<'_>, y: i32, row: &FormRow, places: FormPlaces, selected: bool) {
@@ -214,7 +214,7 @@ impl<'a> Form<'a> {
                 pen.cut(value_x, y, value_width, &row.value, Cut::End, value_style);
             }
         }
-        let mut x = places.value_end + 1;
+        let mut x = (places.value_end + 1).min(width - 1);
         if !row.problem.is_empty() {
             pen.glyph(x, y, "!", self.theme.ink(Tone::Bad, true));
         } else if row.changed {

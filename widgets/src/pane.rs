@@ -61,6 +61,7 @@ pub struct Pane<'a> {
     name: &'a str,
     context: &'a [Piece],
     value: &'a [Piece],
+    sight: &'a str,
     focused: bool,
     state: PaneState<'a>,
 }
@@ -68,13 +69,17 @@ pub struct Pane<'a> {
 /// Minimum number of columns of a subject that is cut.
 const LEAST_CONTEXT: i32 = 12;
 
+/// Minimum number of columns of the name of the shown part: six letters and the mark of cut text.
+const LEAST_PART: i32 = 7;
+
 impl<'a> Pane<'a> {
     /// Width below which the title shows the name only.
     pub const MIN_WIDTH: u16 = 16;
 
     /// Creates the frame of a pane with a name.
     pub const fn new(theme: &'a Theme, name: &'a str) -> Self {
-        Self { theme, number: None, name, context: &[], value: &[], focused: false, state: PaneState::Ready }
+        let state = PaneState::Ready;
+        Self { theme, number: None, name, context: &[], value: &[], sight: "", focused: false, state }
     }
 
     /// Sets the key that opens the pane, 1 to 9.
@@ -95,6 +100,13 @@ impl<'a> Pane<'a> {
     #[must_use]
     pub const fn value(mut self, value: &'a [Piece]) -> Self {
         self.value = value;
+        self
+    }
+
+    /// Sets the visible part of the body, such as `4 of 8`, left of the number; words around the number are omitted first.
+    #[must_use]
+    pub const fn sight(mut self, sight: &'a str) -> Self {
+        self.sight = sight;
         self
     }
 
@@ -140,22 +152,33 @@ impl<'a> Pane<'a> {
         let is_mark = |piece: &&Piece| piece.tone == Tone::Changed;
         let marks = self.context.iter().take_while(is_mark).count();
         let mark_width = i32::from(pieces_width(&self.context[..marks], glyphs)) + i32::from(marks > 0);
+        let sight_width = i32::from(text::width(self.sight, glyphs));
+        // Two blanks separate the visible part from the number.
+        let sight_width = if sight_width > 0 { sight_width + 2 } else { 0 };
         // Unimportant words around the number are omitted before the name is cut.
         let mut value = self.value;
         while let [first, .., last] = value
-            && width - 7 - number_width - name_width - mark_width < i32::from(pieces_width(value, glyphs))
+            && width - 7 - number_width - name_width - mark_width
+                < i32::from(pieces_width(value, glyphs)) + sight_width
         {
             value = match (first.tone, last.tone) {
                 (_, Tone::Muted) => &value[..value.len() - 1],
                 (Tone::Muted, _) => &value[1..],
                 // The first number says most.
-                (Tone::Answer, _) => {
+                _ => {
                     let words = |piece: &Piece| piece.tone == Tone::Muted;
                     let kept = value[..value.len() - 1].iter().rposition(|piece| !words(piece));
                     &value[..=kept.unwrap_or(0)]
                 }
-                _ => break,
             };
+        }
+        // A value of such words alone is omitted too.
+        if let [only] = value
+            && only.tone == Tone::Muted
+            && width - 7 - number_width - name_width < i32::from(pieces_width(value, glyphs))
+            && width >= i32::from(Self::MIN_WIDTH)
+        {
+            value = &[];
         }
         let value_width = i32::from(pieces_width(value, glyphs));
         if width < i32::from(Self::MIN_WIDTH) {
@@ -177,6 +200,16 @@ impl<'a> Pane<'a> {
             pen.pieces(start + 1, 0, value_width, value);
             end = start - 1;
         }
+        // The name of the shown part, such as a job, is the last context to go; it keeps six letters.
+        let name_of_part = self.context.first().filter(|first| first.tone == Tone::Text);
+        let part_width =
+            name_of_part.map_or(0, |name| i32::from(text::width(&name.text, glyphs)).min(LEAST_PART + 1));
+        if sight_width > 0 && value_width + sight_width + part_width <= room_for_value {
+            let start = end + 1 - sight_width - i32::from(value_width == 0);
+            pen.line(start, 0, sight_width, " ", self.theme.style(Tone::Text));
+            pen.text(start + 1, 0, self.sight, self.theme.style(Tone::Muted));
+            end = start - 1;
+        }
         let mut x = 1;
         pen.glyph(x, 0, " ", rule_style);
         x += 1;
@@ -190,12 +223,18 @@ impl<'a> Pane<'a> {
         pen.glyph(x, 0, " ", rule_style);
         x += 1;
         let room = end - x - 1;
+        let name_of_part = name_of_part.filter(|_| room >= LEAST_PART);
         if let PaneState::Stale(from) = self.state {
-            if room >= 4 {
-                x += pen.cut(x, 0, room, from, Cut::End, self.theme.style(Tone::Changed));
+            // The number of a plan is omitted before it is cut.
+            let mark = if i32::from(text::width(from, glyphs)) <= room { from } else { "*" };
+            if room > 0 {
+                x += pen.cut(x, 0, room, mark, Cut::End, self.theme.style(Tone::Changed));
                 pen.glyph(x, 0, " ", rule_style);
             }
-        } else if marks > 0 || room >= i32::from(pieces_width(self.context, glyphs)).min(LEAST_CONTEXT) {
+        } else if marks > 0
+            || name_of_part.is_some()
+            || room >= i32::from(pieces_width(self.context, glyphs)).min(LEAST_CONTEXT)
+        {
             // Clauses that do not fit are omitted as a whole.
             let columns = room.clamp(0, i32::from(u16::MAX)) as u16;
             let clauses = whole_clauses(self.context, columns, glyphs);
@@ -209,6 +248,10 @@ impl<'a> Pane<'a> {
             if used > 0 {
                 pen.glyph(x + used, 0, " ", rule_style);
                 pen.line(x + used + 1, 0, blanks as i32, rule, rule_style);
+            } else if let Some(name) = name_of_part {
+                let used =
+                    pen.cut(x, 0, room, name.text.trim_end(), Cut::Middle, self.theme.style(name.tone));
+                pen.glyph(x + used, 0, " ", rule_style);
             }
         }
     }

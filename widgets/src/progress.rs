@@ -127,6 +127,7 @@ pub struct GapBar<'a> {
     ideal: f64,
     bound: Option<f64>,
     best: Option<f64>,
+    partial: bool,
 }
 
 impl<'a> GapBar<'a> {
@@ -135,7 +136,14 @@ impl<'a> GapBar<'a> {
 
     /// Creates a bar for a value that is minimised: ideal network, proven bound, best plan.
     pub const fn new(theme: &'a Theme, ideal: f64, bound: Option<f64>, best: Option<f64>) -> Self {
-        Self { theme, ideal, bound, best }
+        Self { theme, ideal, bound, best, partial: false }
+    }
+
+    /// Sets whether the bound covers only some plans: the part up to the bound is then grey.
+    #[must_use]
+    pub const fn partial(mut self, partial: bool) -> Self {
+        self.partial = partial;
+        self
     }
 
     /// Returns the fraction of the loss that is proven to be unavoidable, 0 to 1: 1 if the plan is as good as the ideal
@@ -160,7 +168,8 @@ impl<'a> GapBar<'a> {
         let full = self.proven().map_or(0, |share| (share * f64::from(width) + COMPLETE).floor() as i32);
         let glyphs = pen.glyphs();
         let empty = if self.theme.shades() || self.theme.is_ascii() { glyphs.gap_empty } else { glyphs.free };
-        pen.line(0, 0, full, glyphs.gap_full, self.theme.style(Tone::Good));
+        let tone = if self.partial { Tone::Muted } else { Tone::Good };
+        pen.line(0, 0, full, glyphs.gap_full, self.theme.style(tone));
         pen.line(full, 0, width - full, empty, self.theme.style(Tone::Rule));
     }
 }

@@ -63,6 +63,7 @@ pub struct Tabs<'a> {
     theme: &'a Theme,
     items: &'a [Tab],
     focused: Option<u32>,
+    more: &'a [Piece],
     right: &'a [Piece],
 }
 
@@ -72,13 +73,21 @@ impl<'a> Tabs<'a> {
 
     /// Creates a line with these tabs in order.
     pub const fn new(theme: &'a Theme, tabs: &'a [Tab]) -> Self {
-        Self { theme, items: tabs, focused: None, right: &[] }
+        Self { theme, items: tabs, focused: None, more: &[], right: &[] }
     }
 
     /// Puts brackets around the tab with this id.
     #[must_use]
     pub const fn focused(mut self, id: u32) -> Self {
         self.focused = Some(id);
+        self
+    }
+
+    /// Sets the text after the last tab, such as the number of panes without a tab; it is omitted if the short names of all
+    /// tabs leave no room for it.
+    #[must_use]
+    pub const fn more(mut self, more: &'a [Piece]) -> Self {
+        self.more = more;
         self
     }
 
@@ -104,6 +113,17 @@ impl<'a> Tabs<'a> {
         let glyphs = self.theme.glyphs;
         let name = Self::name(tab, form, glyphs.ellipsis);
         3 + i32::from(text::width(&tab.key, glyphs)) + i32::from(text::width(name, glyphs))
+    }
+
+    /// Returns the short name of a tab with up to `spare` more letters, or its full name if it fits.
+    fn longer(tab: &Tab, spare: i32) -> String {
+        let (full, short) = (tab.name.chars().count(), tab.short.chars().count());
+        let letters = short + usize::try_from(spare).unwrap_or(0);
+        if letters >= full {
+            return tab.name.to_string();
+        }
+        let kept: String = tab.name.chars().take(letters.saturating_sub(1)).collect();
+        if letters > short && short > 0 { format!("{}.", kept.trim_end()) } else { tab.short.to_string() }
     }
 
     /// Returns the form of tab `index`: tabs from `short_from` on show their short name, tabs from `bare_from` on an
@@ -140,16 +160,30 @@ impl StatefulWidget for &Tabs<'_> {
         let count = self.items.len();
         let width = pen.width();
         let right_width = i32::from(pieces_width(self.right, pen.glyphs()));
-        if right_width > 0 && self.total(count, count) + right_width + 4 <= width {
+        let more = i32::from(pieces_width(self.more, pen.glyphs()));
+        let more = if more > 0 && self.total(0, count) + more + 3 <= width { more + 2 } else { 0 };
+        let room = width - 1 - more;
+        if right_width > 0 && self.total(count, count) + right_width + 3 <= room {
             pen.pieces_right(width - 1, 0, self.right);
         }
-        let spread = i32::from(self.total(count, count) + right_width + 8 + count as i32 <= width);
+        let spread = i32::from(self.total(count, count) + right_width + 7 + count as i32 <= room);
         let (mut short_from, mut bare_from) = (count, count);
-        while short_from > 0 && self.total(short_from, bare_from) + 1 > width {
+        while short_from > 0 && self.total(short_from, bare_from) > room {
             short_from -= 1;
         }
-        while bare_from > 0 && self.total(short_from, bare_from) + 1 > width {
+        while bare_from > 0 && self.total(short_from, bare_from) > room {
             bare_from -= 1;
+        }
+        // Names are shortened only as much as necessary: those that need the fewest letters get them first.
+        let missing = |tab: &Tab| (tab.name.chars().count() as i32 - tab.short.chars().count() as i32).max(0);
+        let has_short = |index: &usize| !self.items[*index].short.is_empty();
+        let mut order: Vec<usize> = (short_from..bare_from).filter(has_short).collect();
+        order.sort_by_key(|index| missing(&self.items[*index]));
+        let mut spare = (room - self.total(short_from, bare_from)).max(0);
+        let mut gains = vec![0; count];
+        for index in order {
+            gains[index] = missing(&self.items[index]).min(spare);
+            spare -= gains[index];
         }
         let narrow = width < i32::from(Tabs::MIN_WIDTH);
         let mut x = 1;
@@ -159,7 +193,13 @@ impl StatefulWidget for &Tabs<'_> {
                 continue;
             }
             let form = self.form(index, short_from, bare_from);
-            let tab_width = self.width(tab, form);
+            let mut name = Label::from(Tabs::name(tab, form, pen.glyphs().ellipsis).to_owned());
+            let mut tab_width = self.width(tab, form);
+            if form == TabForm::Short && !tab.short.is_empty() && !narrow {
+                name = Tabs::longer(tab, gains[index]).into();
+                tab_width += i32::from(text::width(&name, pen.glyphs()))
+                    - i32::from(text::width(&tab.short, pen.glyphs()));
+            }
             if x + tab_width > width && !focused {
                 break;
             }
@@ -171,12 +211,15 @@ impl StatefulWidget for &Tabs<'_> {
             }
             at += 1;
             at += pen.text(at, 0, &tab.key, self.theme.style(key_tone)) + 1;
-            at += pen.text(at, 0, Tabs::name(tab, form, pen.glyphs().ellipsis), self.theme.style(name_tone));
+            at += pen.text(at, 0, &name, self.theme.style(name_tone));
             if focused {
                 pen.glyph(at, 0, "]", self.theme.style(Tone::Answer));
             }
             hits.push(pen.rect(x, 0, tab_width, 1), tab.id, 0);
             x += tab_width + spread;
+        }
+        if more > 0 {
+            pen.pieces(x + 1, 0, more, self.more);
         }
     }
 }

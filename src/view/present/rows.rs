@@ -53,6 +53,25 @@ pub fn in_sight(rows: (usize, usize, usize), columns: (usize, usize, usize)) -> 
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Shortens the visible rows and columns for a title line: `rows 1-4 of 8` becomes `4 of 8`, and
+/// `rows 2-4 of 4, columns 1-3 of 4` becomes `3 x 3 of 4 x 4`.
+pub fn brief(in_sight: &str) -> String {
+    let count = |part: &str| -> Option<(usize, String)> {
+        let (range, all) = part.split_once(' ')?.1.split_once(" of ")?;
+        let (first, last) = range.split_once('-')?;
+        Some((last.parse::<usize>().ok()? + 1 - first.parse::<usize>().ok()?, all.to_owned()))
+    };
+    let both = in_sight.split_once(", ").and_then(|(rows, columns)| count(rows).zip(count(columns)));
+    match both {
+        Some(((rows, all), (columns, of))) => format!("{rows} x {columns} of {all} x {of}"),
+        None => in_sight
+            .replace("rows ", "")
+            .replace("columns 1-", "columns ")
+            .trim_start_matches("1-")
+            .to_owned(),
+    }
+}
+
 /// Writes pieces at both ends of a row; if room is short, the left pieces are cut.
 pub fn ends(theme: &Theme, left: &[Piece], right: &[Piece], area: Rect, buf: &mut Buffer) {
     let width = pieces_width(right, theme.glyphs).min(area.width);

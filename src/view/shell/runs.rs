@@ -123,7 +123,14 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
             .as_ref()
             .is_some_and(|done| done.status == EndStatus::Optimal && done.message.is_empty())
             && !app.is_best_of_all(run);
-        let reason = if is_claim { "claims an optimum".to_owned() } else { reason };
+        // The word of the header for the bound that the plan meets.
+        let standing = app.plans.newest_of(run.id).filter(|_| is_claim).map(|entry| app.standing_of(entry));
+        let proof = standing.as_ref().and_then(|standing| standing.optimum());
+        let reason = match proof {
+            Some(bound) => format!("optimum {}", bound.word()),
+            None if is_claim => "claims an optimum".to_owned(),
+            None => reason,
+        };
         parts.0.push(vec![Piece::text(reason)]);
     }
     if let Some(standing) = standing(app, run) {

@@ -77,10 +77,21 @@ impl Marks {
 
     fn bar<'t>(&self, theme: &'t lightbay_widgets::Theme) -> GapBar<'t> {
         match self.sense {
-            Sense::Min => GapBar::new(theme, self.ideal.unwrap_or(0.0), self.bound, Some(self.best)),
+            Sense::Min => {
+                let bound = self.bound.or(self.drawn_partial());
+                let bar = GapBar::new(theme, self.ideal.unwrap_or(0.0), bound, Some(self.best));
+                bar.partial(self.bound.is_none())
+            }
             // A maximised objective grows towards its bound.
             Sense::Max => GapBar::new(theme, 0.0, self.bound.map(|_| self.best), self.bound),
         }
+    }
+}
+
+impl Marks {
+    /// Returns the bound on some plans that the bar shows: without an ideal value and without a bound on all plans.
+    fn drawn_partial(&self) -> Option<f64> {
+        self.partial.filter(|_| self.ideal.is_none() && self.bound.is_none())
     }
 }
 
@@ -98,7 +109,8 @@ impl Solve {
         let mut value = match proven {
             // A fraction is shown as 100 only if it is exactly 100 %, so that "proven" does not appear early.
             Some(share) if flat && goal.sense == Sense::Max => {
-                vec![Piece::answer(format!("{} % of what is possible", whole(share)))]
+                let share = number::percent((share * 1e3 + 1e-7).floor() / 1e3, 1);
+                vec![Piece::answer(format!("{share} % of what is possible"))]
             }
             Some(share) if flat => {
                 let words = |marks: &Marks| match marks.ideal {
@@ -192,10 +204,6 @@ impl Solve {
             self.fill_marks(goal, marks, proven, body.width);
         }
         let flat = body.height <= 3 && body.width >= 60;
-        if flat && let Some(label) = self.best.first_mut().filter(|label| label.text == "best ") {
-            // In the row of a run, its own best value comes first.
-            label.text = "of all ".into();
-        }
         let above = if flat { 0 } else { ABOVE };
         let room = Self::rows(body);
         // Notes are indented by two columns, or placed between name and state.
@@ -207,6 +215,14 @@ impl Solve {
             .position(|run| Some(run.id.0 as ItemId) == selected && app.focus.pane == PaneId::Solve);
         let at = at.or_else(|| all.iter().position(|run| run.state.is_active()));
         let first = at.unwrap_or(usize::MAX).min(all.len().saturating_sub(room));
+        let own = all.get(first).and_then(|run| run.best.as_ref()).map(|found| found.value);
+        if flat && own.is_some() && own == marks.map(|marks| marks.best) {
+            // The row of the run already has this value.
+            self.best.clear();
+        } else if flat && let Some(label) = self.best.first_mut().filter(|label| label.text == "best ") {
+            // In the row of a run, its own best value comes first.
+            label.text = "of all ".into();
+        }
         self.methods.clear();
         self.methods.extend(all.iter().skip(first).map(|run| MethodRow {
             id: run.id.0 as ItemId,
@@ -220,6 +236,7 @@ impl Solve {
         self.notes.extend(leading(app).and_then(|run| hot_start(run, goal, roomy)));
         self.notes.push(limits(app));
         self.notes.push(health(app));
+        self.notes.extend(leading(app).map_or_else(Vec::new, |run| phases(app, run)));
         first
     }
 
@@ -234,12 +251,13 @@ impl Solve {
         }
         let best = short(marks.best);
         let mut names = ["bound ", "best "];
-        if let Some(bound) = marks.bound {
+        if let Some(bound) = marks.bound.or(marks.drawn_partial()) {
+            let tone = if marks.bound.is_some() { Tone::Good } else { Tone::Muted };
             let bound = String::from(goal.bound(bound, Room::Short));
             if !roomy && bound.len() + best.len() > DIGITS {
                 names = ["≥ ", ""];
             }
-            let pieces = [Piece::new(names[0], Tone::Good), Piece::new(bound, Tone::Good)];
+            let pieces = [Piece::new(names[0], tone), Piece::new(bound, tone)];
             // Without an ideal value the bound is at the left end.
             if marks.ideal.is_some() { self.bound.extend(pieces) } else { self.ideal.extend(pieces) }
         }
@@ -249,15 +267,11 @@ impl Solve {
                 (Some(_), _) => {
                     fitting(&[format!("gap {}", marks.gap), marks.gap.replace(" verified", "")], width)
                 }
-                (None, Some(bound)) => {
+                (None, Some(_)) => {
                     // Words are dropped before numbers.
-                    let bound = String::from(goal.bound(bound, Room::Short));
                     let gap = marks.gap.split_inclusive('%').next().unwrap_or(&marks.gap);
-                    let texts = ["partial bound {}, gap ", "bound {}, gap ", "{}, gap ", "gap "];
-                    let texts = texts.map(|text| text.replace("{}", &bound));
-                    let long = format!("{}{}", texts[0], marks.gap);
-                    let short = texts.map(|text| format!("{text}{gap}"));
-                    fitting(&[&[long], short.as_slice()].concat(), width)
+                    let texts = [format!("gap {}", marks.gap), format!("partial bound, gap {gap}")];
+                    fitting(&[&texts[..], &[format!("gap {gap}")]].concat(), width)
                 }
                 (None, None) => "nothing proven yet".to_owned(),
             }));
@@ -323,7 +337,7 @@ fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
     let rejected = report.fate == HotStartFate::Rejected;
     pieces.push(Piece::new(report.fate.word(), if rejected { Tone::Changed } else { Tone::Muted }));
     match (report.before, report.after) {
-        (Some(before), Some(after)) if before != after => {
+        (Some(before), Some(after)) if roomy && before != after => {
             pieces.push(Piece::muted(format!(" {} there, ", goal.value(before, room))));
             pieces.push(Piece::text(format!("{} here", goal.value(after, room))));
         }
@@ -335,6 +349,22 @@ fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
         (None, None) => {}
     }
     Some(pieces)
+}
+
+/// Returns the time that a run spent in each phase, in the order of the phases: `anneal  00:43`.
+fn phases(app: &App, run: &Run) -> Vec<Vec<Piece>> {
+    let ends = run.phases.iter().skip(1).map(|(at_s, _)| *at_s).chain([app.elapsed_s(run)]);
+    let mut spent: Vec<(&str, f64)> = Vec::new();
+    for ((at_s, phase), end_s) in run.phases.iter().zip(ends) {
+        match spent.iter_mut().find(|(name, _)| *name == phase.name) {
+            Some((_, all_s)) => *all_s += end_s - at_s,
+            None => spent.push((&phase.name, end_s - at_s)),
+        }
+    }
+    let row = |(name, all_s): &(&str, f64)| {
+        vec![Piece::muted(format!("{name:<9} ")), Piece::text(number::duration(*all_s))]
+    };
+    spent.iter().map(row).collect()
 }
 
 /// Returns the limits of a solve as text: `threads 1 of 2  limit 10:00  gap 0.01 %`.

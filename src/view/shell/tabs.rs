@@ -21,6 +21,8 @@ pub struct TabLine {
     panes: &'static [PaneInfo],
     /// A pane without a key that is shown because it has the focus.
     extra: Option<u8>,
+    /// Number of panes without a tab, and the key that lists all panes.
+    more: Vec<Piece>,
     right: Vec<Piece>,
     hits: Hits,
 }
@@ -34,7 +36,7 @@ impl TabLine {
         self.right.clear();
         self.fill_right(app, form, area.width >= 160);
         let theme = &app.look.theme;
-        let mut line = Tabs::new(theme, &self.tabs).right(&self.right);
+        let mut line = Tabs::new(theme, &self.tabs).more(&self.more).right(&self.right);
         if let PaneId::Kind(number) = app.focus.pane {
             line = line.focused(u32::from(number));
         }
@@ -68,6 +70,9 @@ impl TabLine {
             let short: String = info.name.chars().take(SHORT - 2).collect();
             tab.short(format!("{}.", short.trim_end()))
         }));
+        let hidden = panes.len().saturating_sub(self.tabs.len());
+        let words = format!("+{hidden} {}", app.keymap.hint("list_panes"));
+        self.more = if hidden > 0 { vec![Piece::muted(words)] } else { Vec::new() };
     }
 
     fn fill_right(&mut self, app: &App, form: LayoutForm, wide: bool) {

@@ -16,9 +16,6 @@ const LEAST: u16 = 8;
 /// Fraction of the longest bar from which on all bars count as hardly different.
 const NEAR: f64 = 0.9;
 
-/// Fraction of the longest bar from which on the first parts of bars leave too little room for the other parts.
-const NEAR_PARTS: f64 = 0.8;
-
 /// Minimum number of columns from one time to the next above loads.
 const TICKS: u16 = 12;
 
@@ -43,9 +40,10 @@ pub enum RowPicture {
     Parts(Vec<f64>),
 }
 
-/// Paint and letter of the parts of a bar, by their order.
+/// Paint and letter of the parts of a bar, by their order; the first three are those of compute, exchanges and stalls in
+/// intervals of time.
 const PAINTS: [(Tone, char); 4] =
-    [(Tone::Series(0), '-'), (Tone::Series(2), '#'), (Tone::Bad, '!'), (Tone::Series(1), '+')];
+    [(Tone::Series(0), '#'), (Tone::Series(2), '='), (Tone::Bad, '!'), (Tone::Series(1), '+')];
 
 /// Makes a part of a bar; `number` decides paint and letter.
 fn part(number: usize, amount: f64) -> Part {
@@ -71,13 +69,12 @@ pub enum PictureScale {
         is_broken: bool,
     },
     Loads(LoadAxis),
-    /// Bars of parts with these names; the longest bar sets the scale.
+    /// Bars of parts with these names, on a scale from 0 to the longest bar.
     Parts {
         names: Vec<&'static str>,
-        low: f64,
         high: f64,
-        /// Lower and upper end of the scale.
-        ends: [String; 2],
+        /// Upper end of the scale.
+        end: String,
         /// Reference value of the bars, with its name.
         limit: Option<(f64, String)>,
     },
@@ -103,7 +100,7 @@ impl PictureScale {
             if is_whole && least > NEAR * *high && least < *high {
                 (*low, *is_broken) = (least - (*high - least) / 2.0, true);
             }
-            let name = if column.label.is_empty() { String::new() } else { format!("{} ", column.label) };
+            let name = if column.label.is_empty() { String::new() } else { format!("{}: ", column.label) };
             let value = |value: f64| match value {
                 0.0 => "0".to_owned(),
                 value => grouped(&number(value, column.unit)),
@@ -118,10 +115,9 @@ impl PictureScale {
         Self::scale(pictures, true, None)
     }
 
-    /// Makes the scale of bars of parts after the columns of a table. If the first parts are nearly as long as the bars,
-    /// the scale begins inside the shortest first part.
+    /// Makes the scale of bars of parts after the columns of a table.
     pub fn parts<'a>(
-        pictures: impl Iterator<Item = &'a RowPicture> + Clone,
+        pictures: impl Iterator<Item = &'a RowPicture>,
         names: &[&'static str],
         limit: Option<(f64, String)>,
         column: Option<&Column>,
@@ -130,21 +126,11 @@ impl PictureScale {
             RowPicture::Parts(parts) => parts.iter().sum(),
             _ => 0.0,
         };
-        let least = |picture: &RowPicture| match picture {
-            RowPicture::Parts(parts) => parts.first().copied().unwrap_or(0.0),
-            _ => f64::INFINITY,
-        };
-        let high = pictures.clone().map(sum).fold(limit.as_ref().map_or(0.0, |limit| limit.0), f64::max);
-        let least = pictures.map(least).fold(f64::INFINITY, f64::min);
-        let is_broken = least > NEAR_PARTS * high && least < high;
-        let low = if is_broken { least - (high - least) / 4.0 } else { 0.0 };
-        let end = |value: f64| {
-            let column = column.filter(|_| value > 0.0)?;
-            Some(format!("{} {}", grouped(&number(value, column.unit)), column.unit.symbol).trim().to_owned())
-        };
-        let ends = [low, high].map(|value| end(value).unwrap_or_default());
+        let high = pictures.map(sum).fold(limit.as_ref().map_or(0.0, |limit| limit.0), f64::max);
+        let end = |column: &Column| format!("{} {}", grouped(&number(high, column.unit)), column.unit.symbol);
+        let end = column.map_or_else(String::new, |column| end(column).trim().to_owned());
         if high > 0.0 && high.is_finite() {
-            Self::Parts { names: names.to_vec(), low, high, ends, limit }
+            Self::Parts { names: names.to_vec(), high, end, limit }
         } else {
             Self::Nothing
         }
@@ -251,20 +237,15 @@ impl PictureScale {
                     line(theme, &[Piece::text(name.to_owned())], place, buf);
                 }
             }
-            Self::Parts { names, low, high, ends: of_scale, limit } => {
-                let limit_at = limit.as_ref().map(|limit| limit.0 - low);
+            Self::Parts { names, high, end: of_scale, limit } => {
                 let mut named = limit.is_none();
                 for (number, (place, picture)) in rows.zip(pictures).enumerate() {
                     let RowPicture::Parts(parts) = picture else { continue };
-                    // A broken scale begins inside the first part.
-                    let amount =
-                        |(at, amount): (usize, &f64)| part(at, amount - if at == 0 { *low } else { 0.0 });
-                    let drawn: Vec<Part> = parts.iter().enumerate().map(amount).collect();
-                    let meter = Meter::new(theme, &drawn, high - low).spaced(true).limit(limit_at);
+                    let drawn: Vec<Part> =
+                        parts.iter().enumerate().map(|(at, amount)| part(at, *amount)).collect();
+                    let limit_at = limit.as_ref().map(|limit| limit.0);
+                    let meter = Meter::new(theme, &drawn, *high).spaced(true).limit(limit_at);
                     (&meter).render(place, buf);
-                    if *low > 0.0 {
-                        line(theme, &[Piece::muted(theme.glyphs.fold)], Rect { width: 1, ..place }, buf);
-                    }
                     // The limit is named where it ends: right of the last bar, if this bar is not longer.
                     let Some((value, name)) = limit.as_ref().filter(|_| number + 1 == pictures.len()) else {
                         continue;
@@ -313,18 +294,10 @@ impl PictureScale {
                     let close =
                         |piece: &Piece| Piece { text: piece.text.replace("  ", " ").into(), ..*piece };
                     let closer: Vec<Piece> = of_parts.iter().map(close).collect();
-                    let fold = if *low > 0.0 { theme.glyphs.fold } else { "" };
-                    let begin = |text: &str| match [text, fold].join(" ").trim() {
-                        "" => Vec::new(),
-                        text => vec![Piece::muted(format!("{text} "))],
-                    };
-                    let [whole, short] = [begin(&of_scale[0]), begin("")];
-                    // Without room, first gaps give way, then the lower end, then the names; nothing is cut.
+                    // Without room, first gaps give way, then the names; nothing is cut.
                     let fits = |words: &Vec<Piece>| pieces_width(words, theme.glyphs) <= area.width;
-                    let all = [[whole.clone(), of_parts].concat(), [whole.clone(), closer.clone()].concat()];
-                    let legend = all.into_iter().chain([[short, closer].concat(), whole]).find(fits);
-                    let legend = legend.unwrap_or_default();
-                    let end = [Piece::muted(of_scale[1].clone())];
+                    let legend = [of_parts, closer].into_iter().find(fits).unwrap_or_default();
+                    let end = [Piece::muted(of_scale.clone())];
                     let wide = [&legend[..], &end[..]].map(|words| pieces_width(words, theme.glyphs));
                     let has_end = wide[0] + 2 + wide[1] <= area.width;
                     ends(theme, &legend, if has_end { &end } else { &[] }, row(area, 0), buf);
@@ -443,9 +416,9 @@ mod tests {
                 _ => panic!("no bars"),
             }
         };
-        let usual = ["sends 0".to_owned(), "100 ".to_owned()];
+        let usual = ["sends: 0".to_owned(), "100 ".to_owned()];
         assert_eq!(ends(&[50.0, 100.0]), (0.0, 100.0, usual.clone(), false));
-        assert_eq!(ends(&[96.0, 100.0]), (94.0, 100.0, ["sends 94".to_owned(), "100 ".to_owned()], true));
+        assert_eq!(ends(&[96.0, 100.0]), (94.0, 100.0, ["sends: 94".to_owned(), "100 ".to_owned()], true));
         assert_eq!(ends(&[100.0, 100.0]), (0.0, 100.0, usual, false), "equal bars are whole");
     }
 }
