@@ -165,18 +165,25 @@ impl<'a> Stack<'a> {
         if top <= 0.0 || !top.is_finite() {
             return Rows { count: rows, per_unit: 0.0 };
         }
-        // The limit is exactly on an edge between two rows.
-        let edge = (limit / top * f64::from(rows)).floor();
+        // The limit is exactly on an edge between two rows. A rounded sum just above the limit does not cost a row.
+        let edge = (limit / top * f64::from(rows) + 1e-6).floor();
+        // The line of a single layer is on an edge too, unless that would cost a third of the rows.
+        let step =
+            self.cap.filter(|cap| *cap > 0.0 && *cap < limit).map_or(1.0, |cap| rows_of_limit(limit, cap));
+        let whole = (edge / step).floor() * step;
+        let edge = if whole * 3.0 >= edge * 2.0 { whole } else { edge };
         let per_unit = if edge >= 1.0 { edge / limit } else { f64::from(rows) / top };
         Rows { count: rows, per_unit }
     }
 
     /// Returns the maximum amount of a single layer, and the row at whose lower edge its line is drawn; `None` if no
-    /// such amount is set, or if its line is on the axis or above the plot.
+    /// such amount is set, or if its line is on the axis, inside a row or above the plot.
     fn cap_row(&self, rows: Rows) -> Option<(f64, i32)> {
         let cap = self.cap.filter(|cap| cap.is_finite() && *cap > 0.0)?;
-        let up = (cap * rows.per_unit).round() as i32;
-        (up > 0 && up <= rows.count).then_some((cap, rows.count - up))
+        let height = cap * rows.per_unit;
+        let up = height.round() as i32;
+        let is_on_edge = (height - height.round()).abs() < 1e-6;
+        (is_on_edge && up > 0 && up <= rows.count).then_some((cap, rows.count - up))
     }
 
     fn range(&self) -> Range {
@@ -349,6 +356,11 @@ impl<'a> Stack<'a> {
     }
 }
 
+/// Returns the smallest number of rows up to the limit with which `cap` is a whole number of rows; 1 if there are none.
+fn rows_of_limit(limit: f64, cap: f64) -> f64 {
+    (1..=64).map(f64::from).find(|rows| cap * rows % limit == 0.0).unwrap_or(1.0)
+}
+
 impl Widget for &Stack<'_> {
     fn render(self, area: Rect, buf: &mut Buffer) {
         let mut pen = Pen::new(buf, area, self.theme);
@@ -402,10 +414,15 @@ impl Widget for &Stack<'_> {
             let Some(share) = range.share(mark.at_s).filter(|share| (0.0..=1.0).contains(share)) else {
                 continue;
             };
-            let at = ((share * f64::from(width)) as i32).min(width - 1);
+            let at = ((share * f64::from(width)).round() as i32).min(width - 1);
             let glyph = if mark.dotted { glyphs.vertical_dotted } else { glyphs.vertical };
+            let interval = self.interval(at, width, range).filter(|_| self.theme.shades());
             for y in limit_row.map_or(0, |row| row + 1)..=rows.count {
-                plot.glyph(at, y, glyph, self.theme.style(mark.tone));
+                // The exact end of an area stays visible.
+                let split = interval.map(|interval| self.split(interval, rows.count - y, rows));
+                if split.is_none_or(|split| !(1..8).contains(&split.eighths)) {
+                    plot.glyph(at, y, glyph, self.theme.style(mark.tone));
+                }
             }
         }
         for layer in 0..self.layers.len() {
@@ -421,7 +438,7 @@ impl Widget for &Stack<'_> {
             let Some(share) = range.share(mark.at_s).filter(|share| (0.0..=1.0).contains(share)) else {
                 continue;
             };
-            let end = (((share * f64::from(width)) as i32) + 1).min(free_to);
+            let end = ((share * f64::from(width)).round() as i32 + 1).min(free_to);
             if needed > 0 && end - needed > used + 1 {
                 names.right(end, name_row, &mark.name, self.theme.ink(mark.tone, true));
                 free_to = end - needed - 2;

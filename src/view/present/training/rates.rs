@@ -52,6 +52,17 @@ struct Side {
     makespan_s: f64,
 }
 
+impl Side {
+    /// Returns the maximum load of the link, NICs.
+    fn peak(&self) -> f64 {
+        let sum = |at: usize| {
+            let amounts = self.layers.iter().filter_map(|layer| layer.amounts.get(at));
+            amounts.filter(|amount| amount.is_finite()).sum::<f64>()
+        };
+        (0..self.rates.times_s.len()).map(sum).fold(0.0, f64::max)
+    }
+}
+
 /// Data of the pane, refilled when plan, link or time change.
 #[derive(Debug, Default)]
 pub struct RatesPane {
@@ -177,6 +188,7 @@ impl RatesPane {
             .limit(f64::from(circuits), limit)
             .cap(Some(self.cap(facts)))
             .marks(&side.marks)
+            .top(self.fair.peak().max(self.joint.peak()))
             .span_s(span.0, span.1)
             .selected(selected);
         (&stack).render(from(area, 1), buf);
