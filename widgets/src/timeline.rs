@@ -373,8 +373,11 @@ impl StatefulWidget for &Timeline<'_> {
         let (width, rows) = (pen.width(), pen.height() - 1);
         let mut lanes = pen.part(0, 1, width, rows);
         self.draw_lanes(&mut lanes, left, state);
-        if let Some(y) = at.and_then(|at| state.y_of(at)) {
+        if let Some((y, item)) = at.and_then(|at| state.y_of(at)).zip(selected) {
             lanes.glyph(0, y, ">", self.theme.style(Tone::Answer));
+            // The lane of the selected item is named in its own row.
+            let name = self.lanes.get(item.lane).map_or("", |lane| &lane.name);
+            lanes.cut(1, y, left - 3, name, Cut::Middle, self.theme.style(Tone::Answer));
         }
         let mut plot = pen.part(left, 1, width - left, rows);
         self.draw_bars(&mut plot, state);

@@ -1,7 +1,7 @@
 //! Cells of a timeline: axis, lanes, bars, edges, points. The parent module computes their positions.
 
 use ratatui_core::layout::Rect;
-use ratatui_core::style::Modifier;
+use ratatui_core::style::{Modifier, Style};
 
 use super::{AxisPart, Edge, ItemShape, Timeline, TimelineItem, TimelineState};
 use crate::axis;
@@ -72,36 +72,37 @@ impl Timeline<'_> {
         }
     }
 
-    /// Draws the body of a bar in every span it touches and returns its columns.
-    fn draw_bar(
-        &self,
-        pen: &mut Pen<'_>,
-        y: i32,
-        item: &TimelineItem,
-        places: &[(i32, i32)],
-    ) -> Option<(i32, i32)> {
+    /// Draws the body of a bar in every span it touches, up to column `end`.
+    fn draw_bar(&self, pen: &mut Pen<'_>, y: i32, item: &TimelineItem, end: i32, places: &[(i32, i32)]) {
         let glyphs = pen.glyphs();
-        let area = if item.critical { Tone::GradientFull } else { Tone::GradientDim };
         let thin = self.theme.ink(Tone::Gradient, item.critical);
-        let (glyph, style) =
-            if self.theme.shades() { (" ", self.theme.style(area)) } else { (glyphs.bar, thin) };
-        let mut drawn: Option<(i32, i32)> = None;
+        let (glyph, style) = if !self.theme.shades() {
+            (glyphs.bar, thin)
+        } else if item.critical {
+            (" ", self.theme.style(Tone::GradientFull))
+        } else {
+            // A thin line stays free above the bar, so that bars of neighbouring rows are not one area.
+            let dim = self.theme.style(Tone::GradientDim);
+            if glyphs.eighths[6].is_ascii() {
+                (" ", dim)
+            } else {
+                (glyphs.eighths[6], Style { fg: dim.bg, bg: None, ..dim })
+            }
+        };
         for index in 0..self.parts.len() {
-            let Some((from, to)) = self.columns_in(index, places, item) else { continue };
+            let columns = self.columns_in(index, places, item).filter(|columns| columns.0 < end);
+            let Some((from, to)) = columns else { continue };
             if to > from {
-                pen.line(from, y, to - from, glyph, style);
+                pen.line(from, y, to.min(end) - from, glyph, style);
             } else {
                 // A bar shorter than a column is one cell with a special sign.
                 pen.glyph(from, y, glyphs.square, thin);
             }
-            let to = to.max(from + 1);
-            drawn = Some(drawn.map_or((from, to), |(first, _)| (first, to)));
         }
-        drawn
     }
 
     /// Returns the first column of a bar's name. The name is inside the bar; if the bar is too short, after it; and if
-    /// the space after it is too short, the name ends where the bar ends. A name that does not fit between the neighbouring
+    /// the space after it is too short, before it. A name that does not fit between the neighbouring
     /// bars of the row is left out. `room` contains the end of the previous bar and the start of the next one.
     fn bar_name_at(&self, item: &TimelineItem, (from, to): (i32, i32), room: (i32, i32)) -> Option<i32> {
         let size = self.bar_name_width(item);
@@ -110,7 +111,7 @@ impl Timeline<'_> {
         } else if to + 1 + size <= room.1 {
             Some(to + 1)
         } else {
-            Some(to - size).filter(|x| *x >= room.0)
+            Some(from - 1 - size).filter(|x| *x > room.0)
         }
     }
 
@@ -157,10 +158,6 @@ impl Timeline<'_> {
         let used = pen.text(x, y, &item.name, style);
         if item.critical {
             pen.glyph(x + used, y, "*", style);
-        }
-        if x < from && self.theme.shades() {
-            // The end of the name is on the bar.
-            pen.paint(from, y, to - from, 1, self.theme.style(area));
         }
     }
 
@@ -219,24 +216,34 @@ impl Timeline<'_> {
     pub(super) fn draw_bars(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
         let height = pen.height();
         let mut hits = std::mem::take(&mut state.hits);
-        for (item, y) in self.bars(height, state) {
-            if let Some((from, to)) = self.draw_bar(pen, y, item, &state.parts) {
-                hits.push(pen.rect(from, y, to - from, 1), item.id, self.lane_id(item));
-            }
-        }
-        for edge in self.edges {
-            self.draw_edge(pen, edge, state);
-        }
         let mut bars: Vec<_> = self
             .bars(height, state)
             .filter_map(|(item, y)| Some((y, self.bar_columns(item, &state.parts)?, item)))
             .collect();
         bars.sort_by_key(|(y, bar, _)| (*y, *bar));
-        for (index, &(y, bar, item)) in bars.iter().enumerate() {
+        // A column stays free between two bars that follow each other.
+        for index in 1..bars.len() {
+            let (y, next) = (bars[index].0, bars[index].1.0);
+            let before = &mut bars[index - 1];
+            before.1.1 -= i32::from(before.0 == y && before.1.1 == next && before.1.0 + 1 < next);
+        }
+        let width = pen.width();
+        // The end of the bar before a bar in its row, and the start of the bar after it.
+        let room = |index: usize| {
+            let y = bars[index].0;
             let beside = |at: Option<usize>| at.and_then(|at| bars.get(at)).filter(|other| other.0 == y);
             let left = beside(index.checked_sub(1)).map_or(0, |other| other.1.1);
-            let right = beside(Some(index + 1)).map_or(pen.width(), |other| other.1.0);
-            self.draw_bar_name(pen, y, item, bar, (left, right), state);
+            (left, beside(Some(index + 1)).map_or(width, |other| other.1.0))
+        };
+        for &(y, (from, to), item) in &bars {
+            self.draw_bar(pen, y, item, to, &state.parts);
+            hits.push(pen.rect(from, y, to - from, 1), item.id, self.lane_id(item));
+        }
+        for edge in self.edges {
+            self.draw_edge(pen, edge, state);
+        }
+        for (index, &(y, bar, item)) in bars.iter().enumerate() {
+            self.draw_bar_name(pen, y, item, bar, room(index), state);
         }
         state.hits = hits;
     }

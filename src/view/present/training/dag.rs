@@ -30,7 +30,11 @@ struct Key {
     mode: u8,
     numbers: bool,
     full: bool,
+    narrow: bool,
 }
+
+/// Minimum width at which the start of the iteration is drawn left of a folded steady state.
+const HEAD: u16 = 60;
 
 /// Minimum height at which the computation of the stages is drawn above the transfers, if all rows fit, and the number of
 /// rows around the lanes: title, axis, sentence and legend.
@@ -70,17 +74,18 @@ impl DagPane {
     ) -> Rect {
         let theme = &input.app.look.theme;
         let wide = input.large || input.app.size.class == SizeClass::Wide;
+        let narrow = area.width < HEAD;
         if self.key.is_none_or(|key| key.plan != facts.key) {
-            self.fill(facts, wide, false);
+            self.fill(facts, wide, false, narrow);
         }
         // A large pane has room for the computation too.
         let is_large = area.height >= LARGE && self.link_rows + Self::stages(facts) < area.height - AROUND;
         let chosen_full = input.mode() == "full graph";
         let full = chosen_full || is_large;
-        let key = Key { plan: facts.key, mode: input.state.mode, numbers: wide, full };
+        let key = Key { plan: facts.key, mode: input.state.mode, numbers: wide, full, narrow };
         if self.key != Some(key) {
             self.key = Some(key);
-            self.fill(facts, wide, full);
+            self.fill(facts, wide, full, narrow);
         }
         let selected = Self::selected(input, facts, choice, full);
         self.place_axis(input, facts, selected);
@@ -154,7 +159,7 @@ impl DagPane {
         self.lanes.iter().map(|lane| usize::from(lane.rows.max(1))).sum()
     }
 
-    fn fill(&mut self, facts: &Explained, numbers: bool, full: bool) {
+    fn fill(&mut self, facts: &Explained, numbers: bool, full: bool, narrow: bool) {
         self.lanes.clear();
         self.items.clear();
         if full {
@@ -164,7 +169,7 @@ impl DagPane {
         let before = self.lane_rows();
         self.fill_links(facts, numbers);
         self.link_rows = (self.lane_rows() - before) as u16;
-        self.find_fold(facts);
+        self.find_fold(facts, narrow);
         self.count_folded();
         let mut row_of = Vec::with_capacity(self.lanes.len());
         let mut row = 0u32;
@@ -311,17 +316,22 @@ impl DagPane {
         });
     }
 
-    /// Finds the steady state, which is between the first and the last few micro-batches.
-    fn find_fold(&mut self, facts: &Explained) {
+    /// Finds the steady state, which is between the first and the last few micro-batches. If the pane is narrow, the
+    /// first micro-batches are folded too.
+    fn find_fold(&mut self, facts: &Explained, narrow: bool) {
         let analysis = &facts.analysis;
         self.period_s = Self::period(facts);
         self.fold = None;
         let end = analysis.makespan_s;
         let tail = analysis.events.get(analysis.tail_begins()).copied().unwrap_or(0.0);
+        // Gradients that are sent in buckets begin earlier.
+        let tasks = analysis.tasks.iter().zip(&analysis.setting.instance.tasks);
+        let gradients = tasks.filter(|(_, described)| described.kind == TaskKind::Dp);
+        let tail = gradients.map(|(task, _)| task.start_s).fold(tail, f64::min);
         let length = end - tail;
         let (head_to, tail_from) = (0.3 * length, tail - 0.15 * length);
         if analysis.tasks.len() >= FOLD_FROM && head_to < 0.6 * tail_from {
-            self.fold = Some((head_to, tail_from));
+            self.fold = Some((if narrow { 0.0 } else { head_to }, tail_from));
         }
     }
 
@@ -341,7 +351,7 @@ impl DagPane {
             let hidden = self
                 .items
                 .iter()
-                .filter(|item| item.lane == index && item.start_s > head_to && item.end_s < tail_from)
+                .filter(|item| item.lane == index && item.start_s >= head_to && item.end_s < tail_from)
                 .count();
             lane.folded = vec![hidden as u32];
         }
@@ -362,11 +372,12 @@ impl DagPane {
             return;
         }
         match self.fold.filter(|_| input.mode() != "whole") {
-            Some((head_to, tail_from)) => self.parts.extend([
-                AxisPart::Span { from_s: 0.0, to_s: head_to, weight: 3 },
-                AxisPart::Fold,
-                AxisPart::Span { from_s: tail_from, to_s: end, weight: 11 },
-            ]),
+            Some((head_to, tail_from)) => {
+                let head = AxisPart::Span { from_s: 0.0, to_s: head_to, weight: 3 };
+                self.parts.extend(Some(head).filter(|_| head_to > 0.0));
+                let tail = AxisPart::Span { from_s: tail_from, to_s: end, weight: 11 };
+                self.parts.extend([AxisPart::Fold, tail]);
+            }
             None => self.parts.push(AxisPart::Span { from_s: 0.0, to_s: end, weight: 1 }),
         }
     }
