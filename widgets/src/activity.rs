@@ -231,11 +231,27 @@ impl<'a> Activity<'a> {
         }
     }
 
+    /// Returns the number of decimals of the starts: at least two, and up to four if starts are equal otherwise and all
+    /// of them fit.
+    fn start_decimals(&self, state: &ActivityState) -> usize {
+        let shown = self.intervals.get(state.columns.clone()).unwrap_or(&[]);
+        let width = state.places.iter().map(|place| place.1.max(5) as usize).min().unwrap_or(5);
+        let text = |interval: &Interval, decimals| number::fixed(interval.start_s, decimals);
+        let fits = |decimals: &usize| shown.iter().all(|one| text(one, *decimals).len() <= width);
+        let differ = |decimals: &usize| {
+            shown.windows(2).all(|pair| *text(&pair[0], *decimals) != *text(&pair[1], *decimals))
+        };
+        let most = (2..=4).rev().find(fits).or_else(|| (0..2).rev().find(fits)).unwrap_or(0);
+        (2..=most).find(differ).unwrap_or(most)
+    }
+
     fn draw_heads(&self, pen: &mut Pen<'_>, left: i32, state: &ActivityState) {
         let muted = self.theme.style(Tone::Muted);
         pen.cut(0, 0, left - 1, "starts s", Cut::Whole, muted);
         pen.cut(0, 1, left - 1, "lasts ms", Cut::Whole, muted);
         let proportional = matches!(self.scale, ActivityScale::Proportional(_));
+        let decimals = self.start_decimals(state);
+        let mut free_from = left;
         for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
             let Some(data) = self.intervals.get(interval) else { continue };
             let chosen = state.interval == Some(interval);
@@ -245,14 +261,21 @@ impl<'a> Activity<'a> {
                 (muted, self.theme.style(Tone::Text))
             };
             let end = left + x + width;
+            let start = number::fixed(data.start_s, decimals);
+            if proportional {
+                // To scale, a start is written at its place.
+                let size = start.len() as i32;
+                if left + x >= free_from && left + x + size <= pen.width() {
+                    pen.text(left + x, 0, &start, start_style);
+                    free_from = left + x + size + 2;
+                }
+            } else if start.len() as i32 <= width {
+                pen.right(end, 0, &start, start_style);
+            }
             if width >= 5 {
-                let room = width as usize;
-                let start = number::fit(data.start_s, 2, room);
-                let length = number::fit(data.length_s * 1e3, 1, room);
-                for (y, num, style) in [(0, start, start_style), (1, length, length_style)] {
-                    if num.len() <= room {
-                        pen.right(end, y, &num, style);
-                    }
+                let length = number::fit(data.length_s * 1e3, 1, width as usize);
+                if length.len() as i32 <= width {
+                    pen.right(end, 1, &length, length_style);
                 }
             } else if proportional && width <= 1 {
                 // The interval is drawn wider than its length in time, which the dotted line shows.
@@ -298,7 +321,10 @@ impl<'a> Activity<'a> {
         pen.line(0, 0, width, " ", style);
         let held = amount <= 0.0;
         if width < 3 {
-            // One digit for a narrow cell; a sign marks amounts above nine.
+            // One digit for a narrow cell, a sign for amounts above nine. A shade alone is an amount between two digits.
+            if shades && (amount - amount.round()).abs() > 0.05 {
+                return;
+            }
             let digit = [if amount.round() > 9.0 { b'+' } else { b'0' + amount.round().max(0.0) as u8 }];
             pen.text(0, 0, std::str::from_utf8(&digit).unwrap_or("?"), style);
             return;
@@ -316,7 +342,8 @@ impl<'a> Activity<'a> {
             // Without brackets a number of four characters may start at the edge.
             let room = if shades { room + 1 } else { room };
             let num = number::fit(amount, 1, room);
-            if num.len() <= room {
+            let is_exact = num.contains('.') || num.contains('k') || (amount - amount.round()).abs() <= 0.05;
+            if num.len() <= room && (is_exact || !shades) {
                 pen.right(width - 1, 0, &num, style);
             }
         }

@@ -19,6 +19,7 @@ use lightbay_widgets::{
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ const LARGE: u16 = 24;
 struct Key {
     plan: u64,
     columns: Range<usize>,
-    capacity: bool,
+    room: usize,
 }
 
 /// Data of the pane, refilled when plan or columns change.
@@ -101,10 +102,11 @@ impl ActivityPane {
             to_scale: input.mode().ends_with("to scale"),
         };
         let chosen = selected.filter(|_| choice.by_person);
-        let (columns, scale) = self.columns(input, facts, form, chosen, inner.width);
+        let (columns, scale, around) = self.columns(input, facts, form, chosen, inner.width);
         // Limits of the links need room; a zoomed pane has it at every size.
         let wide = input.app.size.class != SizeClass::Grid || area.height >= LARGE;
-        self.fill(facts, columns.clone(), wide, selected, input.state.overlay);
+        let room = if wide { usize::MAX } else { inner.height.saturating_sub(HEADS).into() };
+        self.fill(facts, columns.clone(), room, selected, input.state.overlay);
         // A large pane leaves the rows that the tasks do not use to another picture.
         let own = self.rows.len() as u16 + HEADS + AROUND;
         let rest = from(area, if area.height >= LARGE { own + 1 } else { area.height });
@@ -112,7 +114,10 @@ impl ActivityPane {
         let area = Rect { height: if rest.is_empty() { area.height } else { own }, ..area };
         let inner = body(area, 1 + legend);
 
-        let context = if form.tail { "DP tail" } else { "whole iteration" };
+        let context = match around {
+            Some(task) => format!("around {}", facts.name(task)),
+            None => if form.tail { "DP tail" } else { "whole iteration" }.to_owned(),
+        };
         let context = format!("{context}{}", if form.to_scale { ", to scale" } else { "" });
         let value = format!("{} of {} intervals", columns.len(), self.intervals.len());
         let mut named = facts.title();
@@ -149,8 +154,8 @@ impl ActivityPane {
         rest
     }
 
-    /// Returns the displayed intervals, and the scale of their widths. The intervals of a task that the user chose are
-    /// among them.
+    /// Returns the displayed intervals, the scale of their widths, and the task that the user chose if it moved the
+    /// intervals; its intervals are among them.
     fn columns(
         &self,
         input: &PaneInput<'_>,
@@ -158,7 +163,7 @@ impl ActivityPane {
         form: ActivityForm,
         chosen: Option<u32>,
         width: u16,
-    ) -> (Range<usize>, ActivityScale) {
+    ) -> (Range<usize>, ActivityScale, Option<u32>) {
         let count = self.intervals.len();
         let from = if form.tail { facts.analysis.tail_begins().min(count.saturating_sub(1)) } else { 0 };
         let room = usize::from(width.saturating_sub(12)).max(1);
@@ -189,6 +194,7 @@ impl ActivityPane {
                 && (own.first >= first + fitting || own.first + own.nics.len() <= first)
         });
         let around = |own: usize| own.saturating_sub(fitting / 2).min(count.saturating_sub(fitting));
+        let moved_by = chosen.filter(|_| hidden.is_some());
         let first = hidden.map_or(first, |own| around(own.first));
         let columns = first..(first + fitting).min(count);
         let scale = if form.to_scale {
@@ -196,19 +202,20 @@ impl ActivityPane {
         } else {
             ActivityScale::Equal
         };
-        (columns, scale)
+        (columns, scale, moved_by)
     }
 
-    /// Fills in the tasks that are active in the columns: pipeline tasks by start, then gradients link by link.
+    /// Fills in the tasks that are active in the columns: pipeline tasks by start, then gradients link by link, with the
+    /// limits of the links if all rows fit.
     fn fill(
         &mut self,
         facts: &Explained,
         columns: Range<usize>,
-        capacity: bool,
+        room: usize,
         selected: Option<u32>,
         overlay: bool,
     ) {
-        let key = Key { plan: facts.key, columns: columns.clone(), capacity };
+        let key = Key { plan: facts.key, columns: columns.clone(), room };
         let missing = selected.is_some_and(|task| !self.rows.iter().any(|row| row.id == task));
         if self.key == key && !missing {
             return;
@@ -226,7 +233,10 @@ impl ActivityPane {
         let start = |task: u32| analysis.tasks[task as usize].start_s;
         tasks.sort_by(|a, b| start(*a).total_cmp(&start(*b)).then(a.cmp(b)));
         let shared = |task: u32| analysis.setting.evaluator.contention.contended[task as usize];
+        let count = tasks.len();
         let (alone, mut groups): (Vec<u32>, Vec<u32>) = tasks.into_iter().partition(|task| !shared(*task));
+        let links: BTreeSet<u32> = groups.iter().map(|task| network.via[*task as usize]).collect();
+        let capacity = count + links.len() <= room;
         for task in alone {
             self.push_task(facts, task, overlay);
         }
