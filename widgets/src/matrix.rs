@@ -5,6 +5,7 @@
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
 use ratatui_core::widgets::StatefulWidget;
 
 use crate::hit::Hits;
@@ -201,8 +202,8 @@ impl<'a> Matrix<'a> {
         let bare_short = bare.max(headings.min(4) + 1);
         let some = &sums[..2];
         let layouts: [(&[i32], bool, &[Sum]); 4] = [
-            (&[wide + 1, wide, short], true, some),
-            (&[full], true, if with_differences { &sums } else { some }),
+            (&[wide + 1, wide, short], with_differences, some),
+            (&[full], with_differences, if with_differences { &sums } else { some }),
             (&[bare_short], false, some),
             (&[bare + 1, bare, digits + 1], false, &sums),
         ];
@@ -259,8 +260,15 @@ impl<'a> Matrix<'a> {
             let is_free = cell.flag == CellFlag::Plan || start - 1 > x;
             let is_roomy = is_free && start > x && end < x + width;
             // Outside the edit layer, the shade around the number stays visible.
-            if self.editing || !is_roomy {
+            if self.editing {
                 pen.paint(x, y, width, 1, self.theme.cursor());
+            } else if !is_roomy {
+                let line = if self.theme.shades() {
+                    Style::new().add_modifier(Modifier::UNDERLINED)
+                } else {
+                    self.theme.cursor()
+                };
+                pen.paint(x, y, width, 1, line);
             }
             if is_roomy {
                 pen.paint(start - 1, y, end - start + 2, 1, self.theme.cursor());
@@ -324,7 +332,9 @@ impl<'a> Matrix<'a> {
             let needed = i32::from(text::width(name, pen.glyphs())).min(places.pitch - 1);
             let chosen = state.selected.is_some_and(|(_, column)| column == state.column_offset + i as usize);
             let style = if chosen { self.theme.style(Tone::Answer) } else { muted };
-            pen.cut(x + places.pitch - needed, 0, needed, name, Cut::Middle, style);
+            // The name ends above the last digit of the cells.
+            let inset = i32::from(!places.differences && places.pitch > 3 && needed + 1 < places.pitch);
+            pen.cut(x + places.pitch - needed - inset, 0, needed, name, Cut::Middle, style);
         }
         let x = places.names + places.shown as i32 * places.pitch;
         match places.sum {

@@ -5,13 +5,13 @@ use super::{Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::pane::ItemId;
-use crate::view::present::rows::{ends, in_sight};
+use crate::view::present::rows::{ends, in_sight, wrapped};
 use crate::view::present::{PaneInput, Title, below, body, frame, labels, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::training::scenario::instance::LinkKind;
 use lightbay_widgets::{
-    CellFlag, Column, Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, RowSum, Table,
-    TableRow, TableState, Theme, Tone, number,
+    CellFlag, Column, Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, RowSum, Sentence,
+    Table, TableRow, TableState, Theme, Tone, number,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -83,7 +83,13 @@ impl PortsPane {
         let title = Title { context, value: vec![Piece::answer(format!("{used} of {limit} used"))] };
         frame(input, &title, Shown::Ready, area, buf);
 
-        let inner = body(area, 1);
+        let selected = self.selected(input, choice);
+        let link = selected.and_then(|(row, column)| self.link_at(row, column));
+        let sentence = Self::sentence(input, facts, link);
+        // Rows that matrix and table do not use are for the sentence.
+        let spare = area.height.saturating_sub(self.rows() - 1).max(1);
+        let sentence_rows = Sentence::new(theme, &sentence).rows(body(area, 0).width, spare.min(3));
+        let inner = body(area, sentence_rows);
         let matrix_rows = (self.rows.len() as u16 + 1).min(inner.height);
         let spare = inner.height - matrix_rows;
         // The table needs a heading, a blank row and at least one row.
@@ -91,7 +97,6 @@ impl PortsPane {
         // The table is right below the matrix.
         let upper = if table_rows > 0 { Rect { height: matrix_rows, ..inner } } else { inner };
 
-        let selected = self.selected(input, choice);
         self.state.selected = selected;
         self.state.row_offset = input.state.offset;
         self.state.column_offset = input.state.column;
@@ -101,17 +106,19 @@ impl PortsPane {
             buf,
             &mut self.state,
         );
-        let link = selected.and_then(|(row, column)| self.link_at(row, column));
         if table_rows > 0 {
             let lower = Rect { y: inner.y + matrix_rows + 1, height: table_rows, ..inner };
             self.table.selected = link;
             Table::new(theme, &columns(lower.width), &self.table_rows).render(lower, buf, &mut self.table);
         }
-        let sentence = Self::sentence(input, facts, link);
         let rows = (self.state.row_offset, usize::from(upper.height.saturating_sub(1)), self.rows.len());
         let links = (self.table.offset, usize::from(table_rows).saturating_sub(1), self.table_rows.len());
         let hidden = in_sight(rows, (0, 0, 0)).or_else(|| in_sight(links, (0, 0, 0))).map(Piece::muted);
-        ends(theme, &sentence, &Vec::from_iter(hidden), below(inner), buf);
+        if sentence_rows > 1 {
+            wrapped(theme, &sentence, Rect { height: sentence_rows, ..below(inner) }, buf);
+        } else {
+            ends(theme, &sentence, &Vec::from_iter(hidden), below(inner), buf);
+        }
         self.report(input, (drawn, out), upper, &sentence, facts, link);
         drawn.chosen = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
     }
@@ -156,7 +163,10 @@ impl PortsPane {
             choice.way.filter(|_| choice.by_person && input.app.cell_edit().is_none()).map(|way| way / 2);
         match own {
             Some((row, column)) if link.is_none() || self.link_at(row, column) == link => own,
-            _ => link.and_then(|link| self.cell_of(link)).or(own).or(self.usual),
+            _ => {
+                let of_choice = || choice.way.and_then(|way| self.cell_of(way / 2));
+                link.and_then(|link| self.cell_of(link)).or(own).or_else(of_choice).or(self.usual)
+            }
         }
     }
 
