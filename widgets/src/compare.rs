@@ -100,7 +100,8 @@ impl<'a> PairedBars<'a> {
             match (inside(new, at), inside(old, at)) {
                 (true, true) => match both {
                     Some(style) if !ascii => pen.glyph(x + at, y, glyphs.half_upper, style),
-                    _ => pen.glyph(x + at, y, glyphs.eighths[7], new_style),
+                    // Without colour, two lines are both schedules.
+                    _ => pen.glyph(x + at, y, glyphs.rule_focus, new_style),
                 },
                 (true, false) => pen.glyph(x + at, y, upper, new_style),
                 (false, true) => pen.glyph(x + at, y, lower, old_style),

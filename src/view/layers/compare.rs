@@ -11,12 +11,13 @@ use super::popup;
 use crate::app::drawn::Drawn;
 use crate::app::layer::{CompareView, Pair};
 use crate::app::state::App;
+use crate::view::present::rows::in_sight;
 use crate::view::present::tone;
 use lightbay_core::report::differences::{Differences, SpanPair};
 use lightbay_sessions::compare::{CompareTable as Sheet, NotRanked};
 use lightbay_widgets::{
     Column, Cut, PairRow, PairedBars, Piece, Sentence, Table, TableState, Theme, Tone, number, pair_legend,
-    text,
+    pieces_width, text,
 };
 use numbers::Numbers;
 use ratatui::buffer::Buffer;
@@ -114,6 +115,13 @@ impl Comparison {
                     *to = from.clone();
                 }
             }
+        }
+        if let Some(part) = in_sight((offset.into(), room.into(), rows.into()), (0, 0, 0)) {
+            let theme = &app.look.theme;
+            let words = [Piece::muted(format!(" {part} "))];
+            let width = pieces_width(&words, theme.glyphs).min(inner.width);
+            let place = Rect { x: inner.right() - width, y: inner.bottom(), width, height: 1 };
+            (&Sentence::new(theme, &words)).render(place.intersection(buf.area), buf);
         }
         out.layer_page = usize::from(room).max(1);
         out.layer_rows = usize::from(rows);
