@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier};
 use ratatui_core::widgets::StatefulWidget;
 
 use crate::hit::Hits;
@@ -336,6 +337,11 @@ impl<'a> Table<'a> {
             if let Some(place) = *place {
                 self.draw_cell(pen, y, place, column, piece);
             }
+        }
+        // Reverse video would turn the colours of the cells into grounds.
+        let style = self.theme.selected();
+        if selected && style.add_modifier.contains(Modifier::REVERSED) {
+            pen.paint(0, y, width, 1, style.fg(Color::Reset).bg(Color::Reset));
         }
     }
 }
