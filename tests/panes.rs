@@ -411,9 +411,8 @@ fn contention_counts_the_flows_that_are_active_together() {
             let together = |at: f64| last.iter().filter(|(start, end)| *start <= at && at < *end).count();
             let peak = last.iter().map(|(start, _)| together(*start)).max().unwrap() * flows(json);
             let circuits = json["result"]["topology"][3]["circuits"].as_u64().unwrap() as usize;
-            let sign = if peak > circuits { "! " } else { "  " };
-            let shown = line(&screen, &format!("{sign}p0 to ring "));
-            let words: Vec<&str> = shown.split("p0 to ring ").nth(1).unwrap().split_whitespace().collect();
+            let shown = line(&screen, "p0→ring ");
+            let words: Vec<&str> = shown.split("p0→ring ").nth(1).unwrap().split_whitespace().collect();
             assert_eq!(words[..2], [peak.to_string(), circuits.to_string()], "{screen}");
         }
     }

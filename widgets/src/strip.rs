@@ -1,7 +1,7 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
 //! If the mean demand of a column is at most the capacity, the column is a bar whose height is demand divided by capacity,
-//! marked if the demand exceeds the capacity at some time within the column. If the mean is above the capacity, a digit
+//! marked if the demand exceeds the capacity at some time within the column; the mark is faint if the mean is small. If the mean is above the capacity, a digit
 //! shows the ratio of demand to capacity, rounded up; `+` stands for more than 9.
 
 use ratatui_core::buffer::Buffer;
@@ -14,6 +14,9 @@ use crate::theme::{HEAT_STEPS, Theme, Tone};
 
 /// The heat step (strength of the shade) of a full column.
 const FULL: u8 = 4;
+
+/// Mean fraction of the capacity below which a short overload is faint: a column with little demand.
+const BRIEF: f64 = 1.0 / 16.0;
 
 /// Tolerance for rounding errors of sums, which are not an overload.
 const OVER: f64 = 1e-9;
@@ -55,6 +58,9 @@ impl<'a> Strip<'a> {
         let glyphs = self.theme.glyphs;
         if !(share.is_finite() && share > 0.0) {
             return (glyphs.inactive, Tone::Rule);
+        }
+        if share < BRIEF && peak > 1.0 + OVER {
+            return (glyphs.limit, Tone::Rule);
         }
         if share <= 1.0 + OVER && peak > 1.0 + OVER && !self.theme.shades() {
             return ("!", Tone::Bad);

@@ -21,13 +21,9 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .answer(Phrase::new().answer(format!("{above} of {} oversubscribed", ways.len())))
         .legend(
             Phrase::new()
-                .muted("height: mean demand / circuits   ")
+                .muted("height: mean demand / circuits, digit: rounded up   ")
                 .bad("red or !")
-                .muted(": short overload   ")
-                .text("2")
-                .muted(": up to 2, ")
-                .text("3")
-                .muted(": up to 3 …"),
+                .muted(": short overload"),
         )
         .remark(
             "Oversubscribed: time in which more flows are active than there are circuits. Extra: time \
@@ -78,8 +74,9 @@ fn table(analysis: &Analysis, ways: &[u32]) -> Table {
 
 fn row(analysis: &Analysis, way: u32) -> Row {
     let demand = &analysis.demand[way as usize];
-    let over = demand.peak_flows > demand.circuits;
     let adds = demand.costs_s > ROUNDING_S;
+    // An overload off the critical path does not delay the iteration.
+    let over = adds && demand.peak_flows > demand.circuits;
     let name = analysis.setting.instance.links.get(way as usize / 2).map_or_else(String::new, |link| {
         let ends = [link.pod_a.index(), link.pod_b.index()];
         let [from, to] = if way.is_multiple_of(2) { ends } else { [ends[1], ends[0]] };
