@@ -266,7 +266,7 @@ impl<'a> TrainingReport<'a> {
         self.scenario.reconfiguration().copied().ok_or_else(|| {
             Unavailable::absent(
                 "circuits do not change within an iteration",
-                "set `switching_delay_s` or `switch` to let them change",
+                "choose `delta-phases`, then set `switching_delay_s` or `switch`",
             )
         })
     }
@@ -378,7 +378,7 @@ impl Report for TrainingReport<'_> {
 fn link_name(instance: &Instance, link: usize) -> String {
     let Some(found) = instance.links.get(link) else { return link.to_string() };
     let [a, b] = [found.pod_a, found.pod_b].map(|pod| task::end_name(instance, pod.index()));
-    format!("{a} - {b}")
+    format!("{a}–{b}")
 }
 
 fn pod_name(instance: &Instance, pod: usize) -> String {

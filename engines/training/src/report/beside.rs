@@ -47,6 +47,12 @@ pub(super) fn references(beside: &Surroundings) -> Vec<(Line, &'static str)> {
     plans.into_iter().map(line).collect()
 }
 
+/// Method of a run; a star marks a run of other parameters.
+pub(super) fn subject(run: &RunBeside) -> String {
+    let mark = if run.is_stale { " *" } else { "" };
+    format!("{}{mark}", run.method)
+}
+
 /// Lines of text about a run: its state, and its hot start if it has one.
 pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
     let mut lines = vec![format!("{} run {}: {}", run.method, run.id, run.state)];

@@ -249,9 +249,9 @@ fn curves(targets: &[Target]) -> Curves {
         curves: vec![
             curve("static_ports", "static", Tone::Text, &|target| target.stays.map(|(ports, _)| ports)),
             curve("moving_ports", "R = 1", Tone::Answer, &|target| target.moves),
-            curve("two_ports", "R = 2", Tone::Good, &|target| target.two),
+            curve("two_ports", "R = 2", Tone::Text, &|target| target.two),
             curve("any_ports", "any R", Tone::Text, &|target| target.any),
-            curve("any_at_least", "bound, any R", Tone::Muted, &|target| target.any_at_least),
+            curve("any_at_least", "bound, any R", Tone::Good, &|target| target.any_at_least),
         ],
         ..Curves::default()
     }

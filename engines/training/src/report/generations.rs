@@ -21,7 +21,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     };
     let values = Values { run, beside, ideal_s: ideal_s(beside) };
     let mut section = Section::empty("Generations")
-        .subject(run.method.as_str())
+        .subject(super::beside::subject(run))
         .answer(Phrase::new().answer(format!("best {}", number(stats.best, Unit::SECONDS))))
         .sentence(sentence(stats))
         .legend(legend(stats, values.ideal_s.is_some()))
@@ -134,7 +134,7 @@ impl Values<'_> {
             curves.push(curve(
                 &format!("search_{number}"),
                 format!("search {number}"),
-                Tone::Text,
+                Tone::Muted,
                 points,
                 true,
             ));
@@ -158,7 +158,8 @@ impl Values<'_> {
             values_are_log: is_log && self.ideal_s.is_some(),
             curves,
             lines: lines.collect(),
-            marks: self.run.markers.iter().map(mark).collect(),
+            // A mark at the first generation would cover the axis.
+            marks: self.run.markers.iter().map(mark).filter(|mark| mark.at > 0.0).collect(),
             range: None,
         }
     }

@@ -1,11 +1,12 @@
 //! Pods with their ports, links with their circuits.
 
-use super::pod_name;
+use super::{link_name, pod_name, task};
 use crate::analysis::Setting;
 use crate::plan::TrainingResult;
 use crate::scenario::instance::{Instance, Link, LinkKind};
 use lightbay_core::problem::counted;
-use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unit};
 
 /// Index of the column of volumes in the table of links.
 const VOLUME: usize = 5;
@@ -96,6 +97,12 @@ fn table(
             set.map_or_else(Cell::none, |set| Cell::new(set).tone(Tone::Answer)),
         ]);
         row.item = Some(index as u32);
+        row.sentence = Phrase::new()
+            .answer(format!("> {}", link_name(instance, index)))
+            .text(set.map_or_else(String::new, |set| format!("  {}", task::circuits(set))))
+            .muted(format!(", at most {} are useful", setting.circuit_bounds[index]))
+            .muted(format!("; {}", counted(tasks.len() as u64, "task", "tasks")))
+            .muted(format!(" with {} GB", number(volume, Unit::GIGABYTES)));
     }
     table
 }

@@ -1,10 +1,13 @@
 //! Start, end and mean rate of every task.
 
+use super::task::route;
 use super::{link_name, pod_name};
 use crate::analysis::Setting;
 use crate::plan::TrainingResult;
 use crate::scenario::instance::Instance;
-use lightbay_core::report::{Cell, Column, Section, Table, Unit};
+use lightbay_core::problem::counted;
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Unit};
 
 /// Number of rows that an overview shows.
 const OVERVIEW: usize = 12;
@@ -77,6 +80,16 @@ fn table(instance: &Instance, setting: &Setting, result: &TrainingResult, mut or
             Cell::new(task.flows),
         ]);
         row.item = Some(index as u32);
+        let [start, end] =
+            [schedule.start_s, schedule.finish_s].map(|seconds| number(seconds, Unit::SECONDS));
+        row.sentence = Phrase::new()
+            .answer(format!("> {}", task.name))
+            .text(format!("  {}  {start} to {end} s", route(instance, index as u32)))
+            .muted(format!(
+                "; mean rate {} NICs, {}",
+                number(rate, Unit::RATIO.with_decimals(2)),
+                counted(task.flows.into(), "flow", "flows")
+            ));
     }
     table
 }

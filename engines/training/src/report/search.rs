@@ -11,7 +11,7 @@ mod words;
 use super::beside::comm_ideal_s;
 use crate::Training;
 use lightbay_core::plan::{OPTIMAL_GAP, Plan, gap};
-use lightbay_core::quantity::open_percent;
+use lightbay_core::quantity::{self, open_percent};
 use lightbay_core::report::text::squeezed;
 use lightbay_core::report::{
     Cell, Column, Facts, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unavailable, Unit,
@@ -43,11 +43,21 @@ pub(super) fn of_plan(plan: &Plan<Training>, standing: Option<&Standing>) -> Sec
     Section::new("Search", facts).subject(plan.method.as_str())
 }
 
+/// The bounds on the plans of the run's scenario.
+fn standings(beside: &Surroundings) -> impl Iterator<Item = &Standing> {
+    beside.plans.iter().filter(|plan| plan.is_of_run).filter_map(|plan| plan.standing.as_ref())
+}
+
 /// Returns `true` if the scenario of the run has a plan for which the checker confirms that no plan is better.
 fn is_verified(beside: &Surroundings) -> bool {
-    let standings =
-        beside.plans.iter().filter(|plan| plan.is_of_run).filter_map(|plan| plan.standing.as_ref());
-    standings.filter_map(Standing::optimum).any(|bound| bound.is_on_all && bound.is_verified())
+    standings(beside).filter_map(Standing::optimum).any(|bound| bound.is_on_all && bound.is_verified())
+}
+
+/// Returns the smallest verified gap of a plan of the run's scenario.
+fn verified_gap(beside: &Surroundings) -> Option<f64> {
+    let bounds = standings(beside).filter_map(Standing::leading);
+    let verified = bounds.filter(|bound| bound.is_verified() && bound.is_on_all);
+    verified.map(|bound| bound.gap).min_by(f64::total_cmp)
 }
 
 /// The section on a search with a proof, for the current run of a plan or a scenario.
@@ -64,9 +74,9 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
         ));
     }
     let mut section = Section::empty("Search")
-        .subject(run.method.as_str())
+        .subject(super::beside::subject(run))
         .context(search.context())
-        .answer(search.answer(is_verified(beside)))
+        .answer(search.answer(is_verified(beside), verified_gap(beside)))
         .sentence(words::sentence(run, is_verified(beside)))
         .legend(words::legend(run));
     section.remarks = words::remarks(run);
@@ -152,14 +162,16 @@ impl Search<'_> {
         Some((self.gap(self.run.best?, bound), only))
     }
 
-    /// The gap in words; a closed gap that no checker confirmed is called claimed.
-    fn answer(&self, is_verified: bool) -> Phrase {
+    /// The gap in words. If no checker confirmed a closed gap, the verified gap of the plan comes first, as in the
+    /// header; without one, the gap is called claimed.
+    fn answer(&self, is_verified: bool, verified: Option<f64>) -> Phrase {
         let words = match (self.standing(), self.run.proof()) {
             // The gap to a bound that covers only some plans is called partial.
             (Some((gap, Some(_))), _) => format!("partial gap {}", gap.words()),
-            (Some((gap, None)), _) if is_proven(self.run) && !is_verified => {
-                format!("gap {} claimed", gap.words())
-            }
+            (Some((gap, None)), _) if is_proven(self.run) && !is_verified => match verified {
+                Some(share) => format!("gap {} verified", quantity::gap(share)),
+                None => format!("gap {} claimed", gap.words()),
+            },
             (Some((gap, None)), _) => format!("gap {}", gap.words()),
             (None, Some(_)) => "no plan yet".to_owned(),
             (None, None) => "no bound yet".to_owned(),

@@ -50,8 +50,9 @@ fn ms(seconds: f64) -> String {
 fn answer(instance: &Instance, prices: &Prices) -> Phrase {
     match prices.pods.first() {
         Some(price) if price.gain_s > 0.0 => Phrase::new()
-            .answer(format!("-{}", ms(price.gain_s)))
-            .muted(format!(" for a port in {}", pod_name(instance, price.pod as usize))),
+            .muted("gain ")
+            .answer(ms(price.gain_s))
+            .muted(format!(" with a port in {}", pod_name(instance, price.pod as usize))),
         Some(_) => Phrase::new().muted("no single port helps"),
         None => Phrase::new(),
     }

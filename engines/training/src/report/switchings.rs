@@ -9,7 +9,7 @@ use crate::scenario::instance::Instance;
 use crate::scenario::reconfiguration::delay_text;
 use lightbay_core::problem::counted;
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Unavailable, Unit};
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 use needs::{Need, Needs};
 
 mod moments;
@@ -52,7 +52,7 @@ pub(super) fn section(
     let (Some(phases), Some(group)) = (&result.phases, instance.reconfiguration) else {
         return Err(Unavailable::absent(
             "the circuits of the plan do not change within an iteration",
-            "set `switching_delay_s` or `switch` and plan with `delta-phases` to let them change",
+            "choose `delta-phases`, then set `switching_delay_s` or `switch` and plan again",
         ));
     };
     // The period: an iteration ends with the last transfer and its tail, and the next iteration begins at once.
@@ -83,7 +83,12 @@ pub(super) fn section(
     let section = Section::empty("Reconfigurations")
         .answer(answer.answer(ports.to_string()).muted(" ports"))
         .legend(
-            "lanes: circuits of each pair of pods; yellow: some are dark, red: all are dark; < > change the dark time",
+            Phrase::new()
+                .muted("height and digit: circuits of each pair of pods; ")
+                .with("* some are dark", Tone::Warn)
+                .muted(", ")
+                .with("! all are dark", Tone::Bad)
+                .muted("; < > change the dark time"),
         )
         .on_screens("tail", "", tail)
         .block("circuits", "Circuits over the iteration", lanes)
@@ -97,7 +102,9 @@ pub(super) fn section(
         .only_in(&["events"])
         .block("changes", "Changes", table(instance, phases, &changes))
         .remark(text)
-        .remark("Times before 0 s are in the previous iteration, times after the period in the next iteration.");
+        .remark(
+            "Times before 0 s are in the previous iteration, times after the period in the next iteration.",
+        );
     Ok(if group.delay_s < BRING_UP_S {
         section.remark(
             "The dark time does not include the bring-up of transceivers and NICs, which takes \
@@ -162,7 +169,7 @@ fn table(instance: &Instance, phases: &Phases, changes: &[LinkChange]) -> Table 
         Column::numbers("transfer_s", "its time", Unit::SECONDS),
     ];
     let mut table = Table::new(["change", "changes"], columns);
-    for change in changes {
+    for (index, change) in changes.iter().enumerate() {
         let time_s = phases.events[change.event].time_s;
         let name = change.need.and_then(|need| instance.tasks.get(need.task)).map(|task| task.name.as_str());
         let pods = link_name(instance, change.link);
@@ -176,7 +183,9 @@ fn table(instance: &Instance, phases: &Phases, changes: &[LinkChange]) -> Table 
             name.map_or_else(Cell::none, Cell::new),
             change.need.map_or_else(Cell::none, |need| Cell::new(need.time_s)),
         ]);
-        row.item = Some(change.link as u32);
+        // The lane of a link selects the first change of the link.
+        let is_first = changes[..index].iter().all(|earlier| earlier.link != change.link);
+        row.item = is_first.then_some(change.link as u32);
         row.sentence = sentence(change, name, &pods);
     }
     table

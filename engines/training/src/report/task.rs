@@ -31,15 +31,15 @@ pub(crate) fn name(instance: &Instance, task: u32) -> String {
     instance.tasks.get(task as usize).map_or_else(|| task.to_string(), |task| task.name.clone())
 }
 
-/// Names the pods of a task: `p0 to p1`.
+/// Names the pods of a task: `p0→p1`.
 pub(super) fn route(instance: &Instance, task: u32) -> String {
     let Some(task) = instance.tasks.get(task as usize) else { return String::new() };
     between(instance, task.src_pod.index(), task.dst_pod.index())
 }
 
-/// Names two pods: `p0 to p1`, with `ring` for a mirror.
+/// Names two pods: `p0→p1`, with `ring` for a mirror.
 pub(super) fn between(instance: &Instance, from: usize, to: usize) -> String {
-    format!("{} to {}", end_name(instance, from), end_name(instance, to))
+    format!("{}→{}", end_name(instance, from), end_name(instance, to))
 }
 
 /// Name of a pod at the end of a link; a mirror is named as the ring neighbour of the pod at the other end.

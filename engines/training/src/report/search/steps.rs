@@ -18,7 +18,13 @@ type Count = fn(&SearchRow) -> Option<u64>;
 
 /// Table of the steps, newest first.
 pub(super) fn table(search: &Search<'_>) -> Table {
-    let rows = &search.run.search.rows;
+    let mut rows = search.run.search.rows.clone();
+    // The last step closes the search, so it has the final counts.
+    if let (Some(last), Some(stats), false) =
+        (rows.last_mut(), &search.run.search.stats, search.run.is_active)
+    {
+        last.stats.clone_from(stats);
+    }
     let used = |(.., of): &&(&str, &str, u8, Count)| rows.iter().any(|row| of(row).is_some());
     let counted: Vec<_> = COUNTED.iter().filter(used).collect();
     // Enough decimals to distinguish the rows of a short search.

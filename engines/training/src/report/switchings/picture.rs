@@ -3,6 +3,7 @@
 use crate::plan::{PhaseEvent, Phases};
 use crate::report::{link_name, pod_name};
 use crate::scenario::instance::Instance;
+use lightbay_core::problem::counted;
 use lightbay_core::report::{Curve, Curves, Lane, Line, Point, Span, Spans, Tone, Unit};
 
 /// Length of the time that is shown before the first reconfiguration, as a fraction of the time from the first
@@ -12,8 +13,9 @@ const BEFORE: f64 = 0.15;
 /// Circuits of every link that has circuits: the circuits that carry, and the circuits that are dark after a
 /// reconfiguration.
 pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s: f64) -> Spans {
+    let most = phases.events.iter().flat_map(|event| &event.circuits).copied().max().unwrap_or(1).max(1);
     let lanes = (0..instance.links.len()).filter_map(|link| {
-        let spans = lane(phases, link, delay_s, period_s);
+        let spans = lane(phases, link, most, delay_s, period_s);
         (!spans.is_empty()).then(|| Lane { name: link_name(instance, link), spans, ..Lane::default() })
     });
     Spans { lanes: lanes.collect(), end_s: period_s, ..Spans::default() }
@@ -27,7 +29,8 @@ pub(super) fn tail_s(phases: &Phases, period_s: f64) -> f64 {
     inner.map_or(0.0, |first_s| (first_s - BEFORE * (period_s - first_s)).max(0.0))
 }
 
-fn lane(phases: &Phases, link: usize, delay_s: f64, period_s: f64) -> Vec<Span> {
+/// Intervals of a link; `most` is the maximum number of circuits of a link, drawn at full height.
+fn lane(phases: &Phases, link: usize, most: u32, delay_s: f64, period_s: f64) -> Vec<Span> {
     // Times at which the circuits that are set, or the circuits that carry traffic, can change.
     let mut cuts = vec![0.0, period_s];
     for event in &phases.events {
@@ -43,19 +46,22 @@ fn lane(phases: &Phases, link: usize, delay_s: f64, period_s: f64) -> Vec<Span> 
         let counts = (set(phases, link, middle_s), carrying(phases, link, middle_s, delay_s, period_s));
         match spans.last_mut() {
             Some((last, known)) if *known == counts => last.end_s = pair[1],
-            _ => spans.push((span(counts, pair[0], pair[1], link), counts)),
+            _ => spans.push((span(counts, most, (pair[0], pair[1]), link), counts)),
         }
     }
     spans.into_iter().filter(|(_, (set, _))| *set > 0).map(|(span, _)| span).collect()
 }
 
-fn span((set, carrying): (u32, u32), start_s: f64, end_s: f64, link: usize) -> Span {
-    let (name, tone) = if carrying == set {
-        (set.to_string(), Tone::Answer)
-    } else {
-        (format!("{carrying} of {set}, others dark"), if carrying == 0 { Tone::Bad } else { Tone::Warn })
+fn span((set, carrying): (u32, u32), most: u32, (start_s, end_s): (f64, f64), link: usize) -> Span {
+    let (name, tone) = match carrying {
+        _ if carrying == set => (counted(set.into(), "circuit", "circuits"), Tone::Text),
+        0 => (format!("0 of {set}, all dark"), Tone::Bad),
+        _ => (format!("{carrying} of {set}, others dark"), Tone::Warn),
     };
-    Span { name, start_s, end_s, tone, item: Some(link as u32), ..Span::default() }
+    // A screen writes one digit into the interval.
+    let series = Some(set).filter(|set| tone == Tone::Text && *set < 10);
+    let idle = 1.0 - f64::from(set) / f64::from(most);
+    Span { name, start_s, end_s, tone, series, idle, item: Some(link as u32), ..Span::default() }
 }
 
 /// Number of circuits of a link that are set at a given time of the iteration.
