@@ -3,6 +3,7 @@
 use lightbay_core::event::covered;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartReport, Severity};
 use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::quantity::grouped;
 use lightbay_widgets::number;
 use std::fmt::Write as _;
 
@@ -68,7 +69,10 @@ pub(super) fn sentence(
             Severity::Info,
             format!(
                 "model after {}: {} rows, {} columns, {} integer",
-                size.after, size.rows, size.columns, size.integers
+                size.after,
+                grouped(size.rows),
+                grouped(size.columns),
+                grouped(size.integers)
             ),
         ),
         EventBody::Solver(_)

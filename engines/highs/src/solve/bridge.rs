@@ -178,8 +178,9 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
     /// because the start point may differ from the hot start, and the objective of the model may differ from the
     /// objective of plans.
     fn start(&mut self, fate: &StartFate) {
-        let at =
-            |value: f64| self.reader.meaning(value).map_or_else(String::new, |value| format!(", at {value}"));
+        let at = |value: f64| {
+            self.reader.meaning(value).map_or_else(String::new, |value| format!(", at {value:.6}"))
+        };
         let text = match fate {
             StartFate::Accepted(value) => {
                 format!("the solver starts from the given point{}", at(*value))
