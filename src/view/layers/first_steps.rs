@@ -12,6 +12,10 @@ const STEPS: [(&str, &str); 3] =
 
 /// Draws the box at the lower right, where it hides least.
 pub fn draw(app: &App, area: Rect, buf: &mut Buffer) {
+    // A result is not covered.
+    if !app.plans.is_empty() {
+        return;
+    }
     let theme = &app.look.theme;
     let last = "The next key closes this box for good.";
     let steps = STEPS.map(|(action, effect)| (app.keymap.hint(action), effect));

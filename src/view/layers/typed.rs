@@ -72,7 +72,8 @@ impl Layers {
             (None, None) => "Write the scenario".to_owned(),
         };
         let formats = edit.formats.len() as u16;
-        let inner = popup(app, &title, &[], (78, 6 + formats), area, buf);
+        let width = area.width.saturating_sub(4).clamp(78, 116);
+        let inner = popup(app, &title, &[], (width, 6 + formats), area, buf);
         let (input, rest) = top(inner, 2);
         let kind = app.work.as_ref().map_or("", |work| work.kind);
         let known = lightbay_engines::exporters(kind);
