@@ -158,8 +158,8 @@ impl Values<'_> {
             values_are_log: is_log && self.ideal_s.is_some(),
             curves,
             lines: lines.collect(),
-            // A mark at the first generation would cover the axis.
-            marks: self.run.markers.iter().map(mark).filter(|mark| mark.at > 0.0).collect(),
+            // On a logarithmic screen, a mark at the first generation would cover the axis.
+            marks: self.run.markers.iter().map(mark).filter(|mark| !is_log || mark.at > 0.0).collect(),
             range: None,
         }
     }

@@ -32,6 +32,9 @@ const AROUND: u16 = 3;
 /// Minimum height at which the limits of shared links are shown at every size of the screen.
 const LARGE: u16 = 24;
 
+/// Width below which the legend has no shades.
+const NARROW: u16 = 44;
+
 /// Key of the state for which the rows were computed.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Key {
@@ -146,7 +149,7 @@ impl ActivityPane {
         if legend > 0 {
             let under = below(inner);
             let has_limits = self.rows.iter().any(|row| row.kind == ActivityKind::Capacity);
-            let legend = legend_line(theme, has_limits, input.state.overlay);
+            let legend = legend_line(theme, has_limits, input.state.overlay, under.width);
             line(theme, &legend, Rect { y: under.y + 1, ..under }, buf);
         }
         self.report(input, facts, selected, (drawn, out), inner, &sentence);
@@ -365,11 +368,13 @@ impl ActivityPane {
     }
 }
 
-/// Explains numbers and shades of the cells, and, with `has_limits`, the rows of the links.
-fn legend_line(theme: &Theme, has_limits: bool, overlay: bool) -> Vec<Piece> {
+/// Explains numbers and shades of the cells, and, with `has_limits`, the rows of the links. In a narrow pane signs are more
+/// important than shades.
+fn legend_line(theme: &Theme, has_limits: bool, overlay: bool, width: u16) -> Vec<Piece> {
     let glyphs = theme.glyphs;
-    let mut line = vec![Piece::muted("NICs of a task")];
-    if theme.shades() {
+    let narrow = width < NARROW;
+    let mut line = vec![Piece::muted(if narrow { "NICs" } else { "NICs of a task" })];
+    if theme.shades() && !narrow {
         line.push(Piece::muted(", per flow 0 "));
         line.extend((0..8).map(|step| Piece::new("\u{a0}", Tone::Heat(step))));
         line.push(Piece::muted(" 1"));
