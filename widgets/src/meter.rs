@@ -152,8 +152,9 @@ impl Widget for &Meter<'_> {
             let is_inside = end >= (at + 1) * per_cell && self.theme.shades() && !ascii;
             let bar = pen.cell(at, 0).map(|cell| cell.fg).filter(|_| is_inside);
             let answer = self.theme.style(Tone::Answer);
+            let marks = [Tone::Rule, Tone::Good].map(|tone| self.theme.style(tone).fg);
             // A bar never has a hole: the line is a mark in the gap above it, or dark on its colour.
-            match (bar, self.theme.style(Tone::Rule).fg) {
+            match (bar, marks.into_iter().find(|mark| *mark != bar).flatten()) {
                 (Some(_), Some(mark)) if self.spaced => pen.paint(at, 0, 1, 1, Style::new().bg(mark)),
                 (Some(Color::Reset), _) => pen.glyph(at, 0, glyphs.vertical_dotted, self.theme.cursor()),
                 (Some(bar), _) => pen.glyph(at, 0, glyphs.vertical_dotted, answer.bg(bar).fg(Color::Black)),

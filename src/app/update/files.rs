@@ -181,7 +181,9 @@ impl App {
         // The command applies to the content of the pane.
         let shown = self.drawn_pane(self.focus.pane).and_then(|drawn| drawn.format);
         let named = |wanted: &str| formats.iter().position(|name| *name == wanted);
-        let format = shown.and_then(named).or_else(|| named("json")).unwrap_or(0);
+        let section = self.pane_info(self.focus.pane).and_then(|info| info.section);
+        let of_section = || section.and_then(|section| named(section.name));
+        let format = shown.and_then(named).or_else(of_section).or_else(|| named("json")).unwrap_or(0);
         let path = self.usual_path(plan, formats.get(format).copied().unwrap_or("json"));
         let path = TextField::holding(path);
         let edit = ExportEdit { plan, table: None, formats, format, path, typed: false };

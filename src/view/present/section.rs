@@ -120,6 +120,8 @@ pub struct SectionContext {
 }
 
 /// A section on the screen: its drawn content, filled when the section or its form changes.
+    /// `true` while the details are those of the item that was selected before.
+    pub detail_is_late: bool,
 #[derive(Debug, Default)]
 pub struct SectionView {
     content: SectionContent,
@@ -131,6 +133,8 @@ pub struct SectionView {
 }
 
 /// Parts of a pane: the section, and the details of its chosen item.
+    /// Number of rows of the body drawn last, without the sentences below it.
+    rows: u16,
 struct Division {
     section: Rect,
     detail: Rect,
@@ -195,6 +199,11 @@ impl SectionView {
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
+    /// Returns the number of rows of the body drawn last, without the sentences below it.
+    pub const fn rows(&self) -> u16 {
+        self.rows
+    }
+
         input: &PaneInput<'_>,
         prepared: &Arc<Prepared>,
         detail: Option<&Arc<Prepared>>,
@@ -203,7 +212,7 @@ impl SectionView {
         buf: &mut Buffer,
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
-        let SectionContext { before, pointed, left } = context;
+        let SectionContext { before, pointed, left, detail_is_late } = context;
         let selection = self.selection(input, prepared, pointed.as_ref());
         let chosen = selection.item;
         let section = &prepared.section;
@@ -254,6 +263,7 @@ impl SectionView {
         let inner = match section.slider.as_ref().filter(|_| inner.height >= SLIDER) {
             Some(_) => rows::from(inner, 1),
             None => inner,
+        self.rows = whole.height;
         };
         let has_details = has_details(input);
         if let Some(detail) = detail {
@@ -331,7 +341,10 @@ impl SectionView {
         rows::wrapped(theme, &legend, Rect { y: under.y + sentence_row, height: legend_row, ..under }, buf);
         drawn.sentence = plain(&sentence);
         if input.focused {
-            drawn.details = self.details(section, chosen, detail);
+            drawn.details = self.details(section, chosen, detail.filter(|_| !detail_is_late));
+            if detail_is_late {
+                drawn.details.push("drawing the details ...".to_owned());
+            }
         }
     }
 

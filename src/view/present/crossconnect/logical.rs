@@ -144,7 +144,12 @@ impl LogicalPane {
         } else if inner.height < ROWS && edit.is_none() {
             changed::list(theme, facts, &self.differences, None, inner, buf);
         } else {
-            let used = self.draw_sides(input, facts, selected, edit.is_some(), inner, buf, out);
+            let (used, unnamed) = self.draw_sides(input, facts, selected, edit.is_some(), inner, buf, out);
+            if !unnamed.is_empty() {
+                let mut title = self.title(input, plan);
+                title.context.push(Piece::muted(unnamed));
+                frame(input, &title, Shown::Ready, area, buf);
+            }
             let below = from(inner, used + 1);
             if below.height >= LISTED && edit.is_none() {
                 line(theme, &[Piece::muted("pairs that change, most first")], row(below, 0), buf);
@@ -330,7 +335,7 @@ impl LogicalPane {
     }
 
     /// Draws the matrices of installed, target and difference side by side as far as they fit; the difference is always
-    /// drawn. Returns the number of rows used.
+    /// drawn. Returns the number of rows used, and the names of the drawn matrices if they have no names above them.
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     fn draw_sides(
         &mut self,
@@ -341,7 +346,7 @@ impl LogicalPane {
         area: Rect,
         buf: &mut Buffer,
         out: &mut Drawn,
-    ) -> u16 {
+    ) -> (u16, String) {
         const NAMES: [&str; 3] = ["before", "wanted", "wanted minus before"];
         const GAP: u16 = 3;
         let theme = &input.app.look.theme;
@@ -353,30 +358,23 @@ impl LogicalPane {
         let is_roomy = usize::from(area.height) > 2 * facts.pods
             && widths_of(2, true).iter().sum::<u16>() + 2 * GAP <= area.width;
         let tall = if is_roomy { 2 } else { 1 };
-        let widths = widths_of(tall, true);
-        let shown: &[usize] = if widths.iter().sum::<u16>() + 2 * GAP <= area.width {
-            &[0, 1, 2]
-        } else if widths[1] + widths[2] + GAP <= area.width {
-            &[1, 2]
-        } else {
-            &[2]
-        };
-        let area = if shown.len() == 1 && (widths[2] > area.width || facts.pods >= usize::from(area.height)) {
+        // Numbers of several digits touch each other only if not even the difference has room for gaps.
+        let loose = widths_of(tall, false);
+        let fits = |widths: &[u16]| widths.iter().map(|width| width + GAP).sum::<u16>() <= area.width + GAP;
+        let shown = if is_roomy { 0 } else { (0..2).find(|at| fits(&loose[*at..])).unwrap_or(2) };
+        let tight = !fits(&loose[shown..]);
+        let widths = if tight { widths_of(tall, true) } else { loose };
+        let area = if shown == 2 && (widths[2] > area.width || facts.pods >= usize::from(area.height)) {
             self.draw_map(input, facts.pods, area, buf)
         } else {
             area
         };
-        // Numbers of several digits touch each other only if they have to.
-        let loose = widths_of(tall, false);
-        let gaps = GAP * (shown.len() as u16 - 1);
-        let tight = shown.iter().map(|side| loose[*side]).sum::<u16>() + gaps > area.width;
-        let widths = if tight { widths } else { loose };
         // The names get a row if all pods still fit below it, or if the pods do not fit even without it.
         let all = facts.pods as u16 + 1;
         let names = u16::from(area.height > all || area.height < all && area.height >= 14);
         let mut rest = area;
         let pods = facts.pods as u32;
-        for &at in shown {
+        for at in shown..3 {
             let last = at == 2;
             let width = if last { rest.width } else { widths[at] };
             let (place, right) = beside(rest, width, GAP);
@@ -399,7 +397,8 @@ impl LogicalPane {
             let between = state.hits.iter().filter(|hit| hit.id != hit.part);
             out.hits.extend(between.map(|hit| input.hit(hit.rect, hit.id * pods + hit.part, Command::Edit)));
         }
-        names + 1 + facts.pods as u16 * tall
+        let unnamed = if names > 0 { Vec::new() } else { NAMES[shown..].to_vec() };
+        (names + 1 + facts.pods as u16 * tall, unnamed.join(", "))
     }
 
     /// Draws the difference of all pairs as a small picture at the right, if the picture fits next to a part of the
@@ -453,18 +452,19 @@ fn sentence(
     }
     let at = a * pods + b;
     let (before, after) = (facts.before[at], facts.after[at]);
-    let mut pieces = vec![
-        Piece::answer(format!("> {} and {}", name(a), name(b))),
-        Piece::muted("  before "),
-        Piece::text(before.to_string()),
-        Piece::muted("  wanted "),
-        Piece::answer(after.to_string()),
-    ];
+    let mut pieces = vec![Piece::answer(format!("> {} and {}", name(a), name(b)))];
+    // The difference stays on a narrow pane.
     match i64::from(after) - i64::from(before) {
         0 => {}
         difference @ 1.. => pieces.push(Piece::new(format!("  +{difference}"), Tone::Good).bold()),
         difference => pieces.push(Piece::new(format!("  −{}", -difference), Tone::Bad).bold()),
     }
+    pieces.extend([
+        Piece::muted("  before "),
+        Piece::text(before.to_string()),
+        Piece::muted("  wanted "),
+        Piece::answer(after.to_string()),
+    ]);
     if plan.editing.is_some() {
         pieces.push(Piece::muted("  e edits the target"));
     } else {

@@ -62,11 +62,11 @@ impl MatrixPane {
         let mut before = Vec::from_iter(other_plan(input.app, plan.key));
         let [back, forward] = ["step_back", "step_forward"].map(|action| input.app.keymap.hint(action));
         before.extend((inner.width >= HINT).then(|| Piece::muted(format!("{back} {forward} switch  "))));
-        let context = SectionContext { before, pointed: None, left: left + gap };
+        let context = SectionContext { before, left: left + gap, ..SectionContext::default() };
         self.pane.draw(input, Some(wanted), context, area, buf, (drawn, out));
         if left > 0 {
             let list = PaneInput { pane: SWITCHES, state: input.app.pane(SWITCHES).clone(), ..input.clone() };
-            let place = Rect { width: left, ..inner };
+            let place = Rect { width: left, height: self.pane.rows().min(inner.height), ..inner };
             self.list.draw(&list, Selection::of(chosen as u32), place, buf, out);
         }
         step_through_switches(drawn, &plan.facts, chosen);

@@ -144,7 +144,9 @@ fn run_of_plan(app: &App, selected: Option<RunId>) -> Option<&Run> {
 }
 
 fn surroundings(app: &App, explained: u64, sort: RunSort) -> Surroundings {
-    let shown = app.plans.get(explained).or_else(|| app.plans.shown());
+    // The plan of an edit has no number, and no other plan's bound holds for it.
+    let is_edit = app.cell_edit().is_some_and(|edit| edit.is_changed() && edit.plan().is_some());
+    let shown = app.plans.get(explained).or_else(|| app.plans.shown().filter(|_| !is_edit));
     let beside = run_of(app, sort);
     Surroundings {
         plans: app.plans.rows().into_iter().map(|entry| plan(app, entry, shown, beside)).collect(),

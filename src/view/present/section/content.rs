@@ -162,8 +162,7 @@ impl SectionContent {
 
     /// Returns two widths of the lists: the width without bars, and the maximum width that the lists can use.
     pub fn widths(&self) -> (u16, u16) {
-        let wish = self.list.wish();
-        (wish.saturating_sub(list::BARS), wish)
+        (self.list.least(), self.list.wish())
     }
 
     /// Returns the number of rows that the whole content can use.
@@ -211,7 +210,10 @@ impl SectionContent {
             && inner.height >= PICTURE
             && narrow.saturating_add(matrix.least_wide()) <= inner.width
         {
-            let (list, picture) = beside(inner, narrow - BESIDE, BESIDE);
+            // Bars use the columns that the picture leaves.
+            let has_bars = self.list.least() < self.list.wish();
+            let spare = if has_bars { inner.width.saturating_sub(BESIDE + matrix.wish()) } else { 0 };
+            let (list, picture) = beside(inner, spare.max(narrow - BESIDE), BESIDE);
             return ContentSplit { picture, list };
         }
         let fits = wanted.saturating_add(gap).saturating_add(rows) <= inner.height;
@@ -340,7 +342,6 @@ impl SectionContent {
         let still = PaneInput { state: PaneState::default(), focused: false, ..input.clone() };
         let mut nobody = Drawn::default();
         let split = self.split(&input.app.look.theme, area);
-        // A list that is too long names its hidden rows below the last one.
         (self.picture_is_drawn, self.list_is_drawn) = (!split.picture.is_empty(), false);
         if !split.picture.is_empty() {
             match &mut self.picture {
@@ -393,3 +394,5 @@ impl SectionContent {
         }
     }
 }
+            // A list in several columns names its hidden rows below the last one.
+            self.list_is_drawn = true;

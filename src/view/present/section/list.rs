@@ -9,7 +9,7 @@ use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::line;
-pub use block::{BARS, ListBlock};
+pub use block::ListBlock;
 use block::{ListRow, figures, sentence};
 use lightbay_core::report::{Body, Phrase, Section};
 use lightbay_widgets::{Piece, TableState, scroll};
@@ -198,6 +198,11 @@ impl List {
     /// Returns the number of columns that the whole list can use.
     pub fn wish(&self) -> u16 {
         self.parts.iter().map(|part| part.block.wish()).max().unwrap_or(0)
+    }
+
+    /// Returns the number of columns of the whole list without bars.
+    pub fn least(&self) -> u16 {
+        self.parts.iter().map(|part| part.block.least()).max().unwrap_or(0)
     }
 
     /// Draws the visible rows; returns the first of them and the number of rows that fit.

@@ -23,6 +23,9 @@ const FIRST: Duration = Duration::from_secs(30);
 const LONGER: u32 = 4;
 
 /// Number of sections that stay in memory, including sections of plans displayed before.
+/// Time after which a section that should follow the newest plan, but does not, is marked with its plan.
+const LATE: Duration = Duration::from_secs(1);
+
 const KEPT: usize = 6;
 
 /// Number that is added to the job type of a pane for jobs about single items.
@@ -63,7 +66,11 @@ pub struct SectionPane<K> {
     /// The plan that the pane waits for, and the start of the wait.
     waits: Option<(u64, Instant)>,
     /// Details of the item chosen last.
-    last_detail: Option<(K, Arc<Prepared>)>,
+    /// The plan of the newest computed section.
+    newest_plan: u64,
+    /// Time when the section on the screen was the requested one, or when the pane was first drawn.
+    current_at: Option<Instant>,
+    last_detail: Option<((K, ItemId), Arc<Prepared>)>,
     view: SectionView,
 }
 
@@ -83,6 +90,8 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
             last: None,
             waits: None,
             details,
+            newest_plan: 0,
+            current_at: None,
             last_detail: None,
             view,
         }
@@ -99,7 +108,13 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     /// # Errors
     /// Returns the result if it belongs to another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
-        self.worked.accept(key, result).or_else(|result| self.details.accept(key, result))
+        match self.worked.accept(key, result) {
+            Ok(()) => {
+                self.newest_plan = key.plan;
+                Ok(())
+            }
+            Err(result) => self.details.accept(key, result),
+        }
     }
 
     /// Drops the section shown last, if this section is not related to the next section.
@@ -113,6 +128,11 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     }
 
     /// Draws the requested section, or the last one until the requested one is ready.
+    /// Returns the number of rows of the body drawn last, without the sentences below it.
+    pub const fn rows(&self) -> u16 {
+        self.view.rows()
+    }
+
     pub fn draw<W>(
         &mut self,
         input: &PaneInput<'_>,
@@ -133,7 +153,11 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
             let prepare =
                 move || Ok(patiently(&work).map(|section| Arc::new(Prepared::new(section, linked))));
             match self.worked.look(&key, job, &mut out.jobs, prepare) {
-                Some(Ok(made)) => self.last = Some(made),
+                Some(Ok(made)) => {
+                    self.last = Some(made);
+                    self.newest_plan = plan;
+                    self.current_at = Some(input.app.now);
+                }
                 Some(Err(why)) => return fail(input, &why, area, buf),
                 None => {
                     let start =
@@ -143,6 +167,12 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                     if is_live {
                         self.last = self.worked.newest().or_else(|| self.last.take());
                     } else if self.last.as_deref().is_some_and(Result::is_err) {
+                        // A section that stays behind is marked with its plan.
+                        let current_at = *self.current_at.get_or_insert(input.app.now);
+                        let of = Piece::new(format!("plan {}  ", self.newest_plan), Tone::Changed);
+                        let is_in_table = input.app.plans.get(self.newest_plan).is_some();
+                        let is_late = input.app.now - current_at >= LATE && self.newest_plan != plan;
+                        context.before.splice(..0, (is_late && is_in_table).then_some(of));
                         // A part that an older plan lacks may exist in this plan.
                         self.last = None;
                     } else if self.last.is_some() {
@@ -170,13 +200,15 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                         };
                         let wanted = (key, item);
                         let made = self.details.look(&wanted, job, &mut out.jobs, work);
-                        let (key, _) = wanted;
+                        let last = self.last_detail.as_ref().map(|(of, _)| of);
                         if let Some(Ok(made)) = made {
-                            self.last_detail = made.as_ref().as_ref().ok().map(|of| (key, Arc::clone(of)));
-                        } else if self.last_detail.as_ref().is_some_and(|(of, _)| *of != key) {
+                            self.last_detail = made.as_ref().as_ref().ok().map(|of| (wanted, Arc::clone(of)));
+                        } else if last.is_some_and(|of| of.0 != wanted.0) {
                             // The detail of another plan must not stay below the section of this one.
                             self.last_detail = None;
                         }
+                        } else {
+                            context.detail_is_late = last.is_some_and(|of| of.1 != item);
                     }
                     None => self.last_detail = None,
                 }

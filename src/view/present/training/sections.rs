@@ -76,7 +76,7 @@ impl JobSection {
             Wanted { key, plan: facts.key, work, detail: None, is_live: false }
         });
         let pointed = self.pointed(facts, choice);
-        let context = SectionContext { before: facts.title(), pointed, left: 0 };
+        let context = SectionContext { before: facts.title(), pointed, ..SectionContext::default() };
         self.pane.draw(input, wanted, context, area, buf, (drawn, out));
         if let (SharedItems::Tasks, true, Some(chosen)) = (self.shares, input.focused, choice.task) {
             let mut details = task::details(&facts.analysis, chosen);

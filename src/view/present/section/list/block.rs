@@ -29,7 +29,7 @@ const OPTIONAL: u8 = 3;
 const PREFIX: u16 = 3;
 
 /// Number of columns that bars can use, including the gap in front of them.
-pub const BARS: u16 = 18;
+const BARS: u16 = 18;
 
 /// Facts or a table of a section, ready to be drawn.
 #[derive(Debug)]
@@ -111,7 +111,12 @@ impl ListBlock {
     /// Returns the number of columns that the whole block can use, with bars of a readable length.
     pub(super) fn wish(&self) -> u16 {
         let bars = if self.has_pictures() && !self.beside.is_over_sentence() { BARS } else { 0 };
-        PREFIX + width(&self.columns) + bars
+        self.least() + bars
+    }
+
+    /// Returns the number of columns of the block without bars.
+    pub(super) fn least(&self) -> u16 {
+        PREFIX + width(&self.columns)
     }
 
     /// Returns `true` if rows have pictures next to them.
