@@ -176,7 +176,7 @@ fn switches_are_counted_as_the_plan_has_them() {
 fn the_matrix_says_every_change_of_a_row_in_words() {
     let best = json("lns");
     let remove = counts(&best, "remove");
-    let ocs = (0..16).rev().max_by_key(|&ocs| remove[ocs]).unwrap();
+    let ocs = remove.iter().position(|count| *count > 0).unwrap();
     let entries = best["result"]["ocs"][ocs]["cross_connects"].as_array().unwrap();
     let far = |pod: u64, action: &str| {
         entries
@@ -189,8 +189,8 @@ fn the_matrix_says_every_change_of_a_row_in_words() {
     has(line(&screen, "2 Matrix"), &format!("OCS {ocs}"));
     for pod in 0..16 {
         match (far(pod, "keep"), far(pod, "add"), far(pod, "remove")) {
-            (Some((b, _)), _, _) => has(&screen, &format!("> {b:>2}")),
-            (None, Some((b, _)), Some((old, _))) => has(&screen, &format!("> {b:>2} was {old:>2}")),
+            (Some((b, _)), _, _) => has(&screen, &format!("to {b:>2}")),
+            (None, Some((b, _)), Some((old, _))) => has(&screen, &format!("to {b:>2} was {old:>2}")),
             _ => {}
         }
     }
@@ -318,7 +318,12 @@ fn logical_differences_are_those_of_the_scenario() {
     bench.keys("g g j");
     bench.draw(160, 40);
     let screen = bench.alone("crossconnect", 4, 160, 40);
-    has(&screen, &format!("> pod 1 and pod 0  before {}  wanted {}", before[1][0], wanted(1, 0)));
+    let difference = match wanted(1, 0) - before[1][0] {
+        0 => String::new(),
+        difference => format!("  {difference:+}"),
+    };
+    let counts = format!("before {}  wanted {}", before[1][0], wanted(1, 0));
+    has(&screen, &format!("> pod 1 and pod 0{difference}  {counts}"));
     bench.keys("v");
     has(&bench.alone("crossconnect", 4, 120, 40), "out A");
 }
@@ -336,7 +341,7 @@ fn batches_and_their_entries_are_those_of_the_plan() {
     let entry = &best["result"]["ocs"][ocs as usize]["cross_connects"][entry as usize];
     assert_eq!(entry["action"], "remove", "removals come first");
     let first = format!(
-        "- OCS {ocs} A {}.0 ({}) B {}.0 ({})",
+        "OCS {ocs} A {}.0 ({}) - B {}.0 ({})",
         entry["pod_a"], entry["switch_port_a"], entry["pod_b"], entry["switch_port_b"]
     );
     let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -449,6 +454,7 @@ fn an_edited_wish_shows_its_bound_at_once_and_becomes_the_scenario_with_its_plan
     bench.fact(Fact::Evaluated { key: edit.key, previews });
     let screen = bench.screen("crossconnect-edit-found", 160, 45);
     has(screen.lines().next().unwrap(), "edit of 4");
+    has(line(&screen, "3 Rewiring"), "edit of 4");
     bench.keys("Enter");
     bench.fact(Fact::Kept { number: 9, plan: found.clone(), source: "edit of plan 4".to_owned() });
     assert_eq!(bench.app.work.as_ref().unwrap().now.sha256, scenario.sha256().unwrap());
