@@ -206,10 +206,11 @@ fn channel_loads_add_up_to_the_routes_of_the_plan() {
         let mut bench = Bench::designed(style);
         let screen = bench.alone("pod", 2, 120, 40);
         let title = line(&screen, "2 Channel load");
-        has(title, &format!("max {most} = {:.3} of ideal", most as f64 * upper));
+        let over = (most as f64 * upper - 1.0) * 100.0;
+        has(title, &format!("max {most}  +{over:.1} % over ideal"));
         // 768 arcs share the hops of all routes.
-        has(&screen, &format!("mean {:.1}", sum as f64 / 768.0));
-        has(&screen, &format!("1/MCF {:.1}", 1.0 / upper));
+        has(title, &format!("mean load {:.1}", sum as f64 / 768.0));
+        has(title, &format!("ideal max {:.1} (1/MCF)", 1.0 / upper));
         has(&screen, &format!("load {most}"));
         has(&screen, &format!("+{:.1} % over ideal", (most as f64 * upper - 1.0) * 100.0));
     }
@@ -304,7 +305,8 @@ fn sizes_are_filled_from_the_plans_of_the_session() {
     for text in [format!("{rate:.3}"), "1.745".to_owned(), "1.000".to_owned(), "1.827".to_owned()] {
         has(row, &text);
     }
-    has(line(&screen, "  8192 "), "torus");
+    // The axis may have a tick at 8192, too.
+    assert!(screen.lines().any(|row| row.contains("  8192 ") && row.contains("torus")));
 }
 
 #[test]

@@ -43,6 +43,9 @@ const OVERVIEW: usize = 6;
 /// Note on claimed figures of routes that the plan does not list.
 const STATED: &str = "Claimed, not checked: the routes are not in the plan.";
 
+/// Reason that a plan has no routes although its method computes routes.
+pub const NOT_ROUTED: &str = "the run of this plan ended without routes";
+
 /// All sections of reports on TPU pods.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
@@ -129,17 +132,22 @@ impl<'a> TpuReport<'a> {
         }
         let asked = self.scenario.tolerated_ocs_faults > 0;
         // On a screen, the pane shows what each switch carries until a sweep is requested.
-        if !asked && !beside.plans.is_empty() && self.result.is_some() {
-            return Ok(self.exposure(deadline)?.section());
+        let is_on_screen = !beside.plans.is_empty() || beside.run.is_some();
+        let working = beside.run.as_ref().filter(|run| run.is_active);
+        if (!asked || working.is_some()) && is_on_screen && self.result.is_some() {
+            return Ok(self.exposure(deadline)?.section(asked));
         }
-        Err(match beside.run.as_ref().filter(|run| run.is_active && asked) {
+        Err(match working.filter(|_| asked) {
             Some(run) => {
                 let phase = run.phases.last().map_or_else(String::new, |(_, phase)| phase.name.clone());
                 Unavailable::absent("no failed switch was tried yet", format!("{} now: {phase}", run.method))
             }
-            None if asked && self.result.is_some() => {
-                let because = "the plan has no fault sweep; its run may have ended before the sweep";
+            None if asked && self.plan.is_some() && !beside.plans.is_empty() => {
+                let because = "the plan has no fault sweep; its run ended before the sweep";
                 Unavailable::absent(because, "solve it again")
+            }
+            None if asked => {
+                Unavailable::absent("no failed switch was tried yet", "a solve tries each switch in turn")
             }
             None => Unavailable::absent(
                 "no fault sweep was requested",
@@ -170,11 +178,16 @@ impl<'a> TpuReport<'a> {
         }
     }
 
+    /// Returns `true` if the method of the plan computes routes.
+    fn is_to_route(&self) -> bool {
+        let routing = self.plan.and_then(|plan| plan.parameters.get("routing"));
+        routing.is_none_or(|routing| routing.to_string() != "none")
+    }
+
     fn routing(&self) -> Result<&'a Routing, Unavailable> {
-        self.result()?
-            .routing
-            .as_ref()
-            .ok_or_else(|| Unavailable::absent("the plan has no routes", "solve with routing=at"))
+        let remedy = if self.is_to_route() { "solve it again" } else { "solve with routing=at" };
+        let because = if self.is_to_route() { NOT_ROUTED } else { "the plan has no routes" };
+        self.result()?.routing.as_ref().ok_or_else(|| Unavailable::absent(because, remedy))
     }
 
     /// Returns the routes of the plan, or estimated routes (and `true`) if the plan has none.
@@ -209,7 +222,10 @@ impl Report for TpuReport<'_> {
             }
             "faults" | "sizes" | "throughput" => self.in_session(name, &Surroundings::default(), deadline),
             "simulation" => match &self.result()?.simulation {
-                Some(simulated) => Ok(simulation::section(simulated)),
+                Some(simulated) => {
+                    let claims = self.routing().ok().map(|routing| &routing.claims);
+                    Ok(simulation::section(self.scenario.nodes(), claims, simulated))
+                }
                 None => Err(Unavailable::absent("the routes were not simulated", "solve with simulate=true")),
             },
             _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),

@@ -96,7 +96,7 @@ impl<E: Explain> Explanations<E> {
         match self.of_shown(input.app, jobs) {
             Lookup::Ready(explained) => return Some(explained),
             Lookup::NoPlan => no_plan(input, area, buf),
-            Lookup::Making => say(Shown::Waiting("the plan to be explained")),
+            Lookup::Making => say(Shown::Waiting("the figures of the plan")),
             Lookup::Failed(why) => fail(input, &why, area, buf),
         }
         None

@@ -14,8 +14,10 @@ use crate::app::state::App;
 use lightbay_core::clock::Deadline;
 use lightbay_engines::tpu::analysis::tori::Tori;
 use lightbay_engines::tpu::analysis::{estimate, explained};
+use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::TpuResult;
-use lightbay_engines::tpu::scenario::TopologyChoice;
+use lightbay_engines::tpu::report::NOT_ROUTED;
+use lightbay_engines::tpu::scenario::{TopologyChoice, TpuScenario};
 use lightbay_engines::{AnyPlan, AnyScenario};
 use lightbay_widgets::{PaneState as Shown, number};
 use ratatui::buffer::Buffer;
@@ -74,19 +76,24 @@ const PANES: &[PaneInfo] = &[
 
 /// Type of the jobs that measure tori; type 0 is for explanations of plans.
 const TORI: u64 = 1;
+/// Type of the jobs that estimate routes of a plan without routes.
+const ESTIMATE: u64 = 2;
 const LIVE: u64 = 4;
 
 /// A plan with the figures that explain it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ExplainedPod {
     /// Key of the plan, for caches.
     key: u64,
     /// Figures of the pod.
     facts: explained::PodFacts,
+    scenario: TpuScenario,
     /// `true` if the plan has no routes, and the routes of `facts` are an estimate.
     is_estimate: bool,
     /// `true` if the pod uses dimension-order routing.
     by_dimension: bool,
+    /// `true` if the method of the plan computes routes.
+    is_to_route: bool,
     /// `true` if the pod's switches can be changed, which is not possible for a torus or a given topology.
     free: bool,
 }
@@ -101,21 +108,26 @@ fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
 impl Explain for ExplainedPod {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
         let result = result_of(&plan).ok_or("this is not a plan of a pod")?;
-        let mut facts = explained::PodFacts::of(result)?;
+        let facts = explained::PodFacts::of(result)?;
         let header = plan.header();
-        let routing = header.parameters.iter().find(|(name, _)| *name == "routing");
-        let by_dimension = match routing {
-            Some((_, value)) => value.to_string() == "dor",
-            None => false,
-        };
+        let routing = header.parameters.get("routing").map(ToString::to_string);
         let AnyScenario::Tpu(scenario) = plan.scenario() else { return Err("this is not a pod".to_owned()) };
         let free = scenario.body.topology == TopologyChoice::Design;
-        let is_missing = facts.routes.is_none() && facts.stated.is_none();
-        if is_missing && let Some(routing) = estimate::routing(&facts.pod, &scenario.body, Deadline::NEVER) {
-            facts.routes = Some(explained::Routes::of(&facts.pod, &routing));
-        }
-        let is_estimate = is_missing && facts.routes.is_some();
-        Ok(Self { key, facts, is_estimate, by_dimension, free })
+        let by_dimension = routing.as_deref() == Some("dor");
+        let is_to_route = routing.as_deref() != Some("none");
+        let scenario = scenario.body.clone();
+        Ok(Self { key, facts, scenario, is_estimate: false, by_dimension, is_to_route, free })
+    }
+}
+
+impl ExplainedPod {
+    /// Returns the same plan with estimated routes, by allowed turns.
+    fn estimated(&self) -> Result<Self, String> {
+        let routing = estimate::routing(&self.facts.pod, &self.scenario, Deadline::NEVER);
+        let routing = routing.ok_or_else(|| NOT_ROUTED.to_owned())?;
+        let routes = Some(explained::Routes::of(&self.facts.pod, &routing));
+        let facts = explained::PodFacts { routes, ..self.facts.clone() };
+        Ok(Self { facts, is_estimate: true, by_dimension: false, ..self.clone() })
     }
 }
 
@@ -134,13 +146,19 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
         None => "the routes of this pod".to_owned(),
     });
     let what = match &plan.facts.stated {
+        None if plan.is_to_route => NOT_ROUTED.to_owned(),
         None => format!("the plan has no routes between its {} chips", plan.facts.chips()),
         Some(stated) => format!(
             "the routes were left out of this plan; its method claims {} routes over the most loaded channel",
             number::count(stated.max_channel_load)
         ),
     };
-    let remedy = remedy_now(input.app, "solve with routing=at and with_routes=true");
+    let needed = match &plan.facts.stated {
+        None if plan.is_to_route => "solve it again",
+        None => "solve with routing=at",
+        Some(_) => "solve with with_routes=true",
+    };
+    let remedy = remedy_now(input.app, needed);
     let empty = Shown::Empty { what: &what, remedy: &remedy };
     let state = awaited.as_deref().map_or(empty, Shown::Waiting);
     frame(input, &Title::default(), state, area, buf);
@@ -150,6 +168,7 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
 #[derive(Debug)]
 struct Tpu {
     explained: Explanations<ExplainedPod>,
+    estimated: JobResults<(u64, Topology), ExplainedPod>,
     tori: JobResults<usize, Tori>,
     live: JobResults<(u64, Vec<i64>), live::Live>,
     /// The bounds shown last during an edit; they stay until the next bounds are ready.
@@ -172,6 +191,7 @@ impl Tpu {
     fn new() -> Self {
         Self {
             explained: Explanations::default(),
+            estimated: JobResults::new(ESTIMATE, 4),
             tori: JobResults::new(TORI, 4),
             live: JobResults::new(LIVE, 32),
             last_live: None,
@@ -185,6 +205,27 @@ impl Tpu {
         let cubes = cubes_of(app)?;
         let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: TORI };
         self.tori.look(&cubes, job, jobs, move || Ok(Tori::of(cubes, true)))?.ok()
+    }
+
+    /// Returns a plan without routes with estimated routes; `None` until these are computed. During a run, the estimate
+    /// of an earlier plan stays until the next one is ready.
+    fn estimated(
+        &mut self,
+        app: &App,
+        plan: &Arc<ExplainedPod>,
+        jobs: &mut Vec<ViewJob>,
+    ) -> Option<Arc<ExplainedPod>> {
+        if plan.facts.routes.is_some() || plan.facts.stated.is_some() {
+            return Some(Arc::clone(plan));
+        }
+        let job = JobKey { pane: PaneId::Kind(1), plan: plan.key, size: (0, 0), variant: ESTIMATE };
+        let (key, of) = ((plan.key, plan.facts.pod.clone()), Arc::clone(plan));
+        let last = self.estimated.newest().filter(|_| app.runs.is_busy());
+        let last = last.filter(|last| last.facts.chips() == plan.facts.chips());
+        match self.estimated.look(&key, job, jobs, move || of.estimated()) {
+            Some(made) => Some(made.unwrap_or_else(|_| Arc::clone(plan))),
+            None => last,
+        }
     }
 
     /// Returns bounds of the edited design.
@@ -215,6 +256,7 @@ impl KindPanes for Tpu {
         drop(
             self.explained
                 .accept(key, result)
+                .or_else(|result| self.estimated.accept(key, result))
                 .or_else(|result| self.tori.accept(key, result))
                 .or_else(|result| self.live.accept(key, result)),
         );
@@ -237,11 +279,18 @@ impl KindPanes for Tpu {
             let title = app.plans.get(number).map_or("", |entry| app.plans.title(entry));
             format!("B {number} {title}")
         };
+        let routed = self.estimated(app, &plan, &mut out.jobs);
         if input.info.number == 1 {
+            let Some(plan) = routed else {
+                let what = Shown::Waiting("an estimate of the routes");
+                return frame(input, &Title::default(), what, area, buf);
+            };
             let baseline = baseline.as_deref();
             let baseline = baseline.map(|plan| vc_load::BaselineRoutes { plan, name: name(plan.key) });
             self.vc_load.draw(input, &plan, (tori, baseline.as_ref()), area, buf, drawn, out);
         } else {
+            // The switches of a new plan are shown at once, with the loads of its routes as soon as they are known.
+            let plan = routed.filter(|routed| routed.facts.pod == plan.facts.pod).unwrap_or(plan);
             let live = self.live(input, &plan, &mut out.jobs);
             let torus = tori.and_then(Tori::best);
             let against = match &baseline {

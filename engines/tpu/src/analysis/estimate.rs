@@ -6,25 +6,39 @@ use crate::routing::{RoutingSettings, route};
 use crate::scenario::{TpuScenario, TurnPriority};
 use lightbay_core::clock::Deadline;
 use lightbay_core::watch::StopTest;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Maximum number of chips of a pod without symmetry that is routed for an estimate; each of its chips is routed.
 const MOST_CHIPS: usize = 256;
 
 /// Time limit of an estimate.
-const LIMIT: Duration = Duration::from_secs(5);
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The estimate computed last. Several sections about a plan need the same routes, and wait for one computation.
+struct Estimated {
+    pod: Topology,
+    settings: RoutingSettings,
+    routing: Routing,
+}
 
 /// Returns routes by allowed turns with a single pass of the route selection: loads are higher than those of a full
 /// routing. `None` if the pod is large and has no symmetry, if a pair has no route, or after the time limit or the deadline.
 pub fn routing(pod: &Topology, scenario: &TpuScenario, deadline: Deadline) -> Option<Routing> {
+    static LAST: Mutex<Option<Estimated>> = Mutex::new(None);
     if pod.symmetry().is_none() && pod.nodes() > MOST_CHIPS {
         return None;
     }
     let settings =
         RoutingSettings { passes: 1, priority: TurnPriority::Apl, ..RoutingSettings::of(scenario, 0) };
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = last.as_ref().filter(|last| last.pod == *pod && last.settings == settings) {
+        return Some(known.routing.clone());
+    }
     let own = Deadline::after(LIMIT);
     let routed =
         route(pod, &settings, &mut StopTest::new(move || own.is_over() || deadline.is_over())).ok()?;
+    *last = Some(Estimated { pod: pod.clone(), settings, routing: routed.routing.clone() });
     Some(routed.routing)
 }
 

@@ -48,7 +48,9 @@ fn figures(loads: &Loads) -> Vec<LoadFigures> {
 /// `dor`, the plan's own routes use dimension-order routing.
 pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
     let mut sides = Vec::new();
-    if let (Some(before), Some(hops)) = (&routes.before, &routes.hops_before) {
+    // With one virtual channel, there is nothing to balance.
+    let balanced = routes.before.is_some() && routes.hops.len() > 1;
+    if let (Some(before), Some(hops)) = (routes.before.as_ref().filter(|_| balanced), &routes.hops_before) {
         sides.push(Side {
             name: "before balancing".to_owned(),
             short: "before".to_owned(),
@@ -59,7 +61,6 @@ pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
             present: false,
         });
     }
-    let balanced = routes.before.is_some();
     let (name, short, note) = match (dor, balanced) {
         (true, _) => ("this plan, DOR", "DOR", "dimension order, dateline"),
         (_, true) => ("after balancing", "after", "turn model, hops balanced"),

@@ -119,15 +119,21 @@ impl FaultSweep {
         // Without the routes of the cases, their loads cannot be recounted.
         let claimed = if self.known().all(|(_, case)| case.is_listed) { "" } else { " (claimed)" };
         let context = match self.healthy {
-            Some(healthy) => format!("cells{claimed}: max load minus {healthy}, the load without failures"),
+            Some(healthy) => format!("loads{claimed} minus {healthy}, the max load without failures"),
             None => format!("max load with one failed OCS{claimed}"),
         };
         let section = Section::empty("Failed switches")
             .context(Phrase::new().muted(context))
             .answer(answer)
-            .usual(self.worst().map(|(switch, _)| switch as u32))
-            .on_screens("max_load", "", self.by_load())
-            .on_screens("saturation", "", self.by_saturation())
+            .usual(self.worst().map(|(switch, _)| switch as u32));
+        // Without simulations, the loads are the only view.
+        let section = if self.saturations().next().is_some() {
+            let section = section.on_screens("max_load", "", self.by_load());
+            section.on_screens("saturation", "", self.by_saturation())
+        } else {
+            section.on_screens("loads", "", self.by_load())
+        };
+        let section = section
             .on_screens("levels", "", self.levels())
             .on_screens("switches", "", self.table_on_screens())
             .block("cases", "", self.table())
@@ -389,7 +395,7 @@ pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavail
     };
     let Some(routing) = case.routing.as_ref().filter(|routing| !routing.routes.is_empty()) else {
         facts.add("routes", "routes", Cell::new("not in the plan").tone(Tone::Muted));
-        facts.sentence("solve with with_faults=true to store the routes");
+        facts.sentence("with_faults=true stores them");
         return Ok(section.block("figures", "", facts));
     };
     let (pod, _) = pod_of(&result.topology).map_err(Unavailable::failed)?;

@@ -34,6 +34,9 @@ pub(super) fn channels(routing: &Routing) -> Section {
 /// Maximum number of load levels in the table; if there are more different loads, neighbouring loads share a level.
 const LEVELS: usize = 12;
 
+/// Fraction by which the maximum load may exceed its lower bound before the title warns.
+const UNEVEN: f64 = 0.2;
+
 /// Reference values for the loads of the arcs.
 struct Ideal {
     mean: f64,
@@ -60,12 +63,10 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
     let is_class = routing.expand == Expansion::Translation;
     let most = totals.iter().copied().max().unwrap_or(0);
     let of = if is_class { "384 classes of directed links" } else { "all directed links" };
-    let answer = Phrase::new()
-        .muted("max ")
-        .answer(most.to_string())
-        .muted(" = ")
-        .answer(format!("{:.3}", f64::from(most) / ideal.least))
-        .muted(" of ideal");
+    let over = format!("  {:+.1} %", ideal.over(most) * 100.0);
+    let answer = Phrase::new().muted("max ").answer(most.to_string());
+    let answer = if ideal.over(most) > UNEVEN { answer.bad(over) } else { answer.text(over) };
+    let answer = answer.muted(" over ideal");
     let unit = if is_class { "classes" } else { "channels" };
     let mut section = Section::empty(format!("Fullest of {of}"));
     let tori = largest_loads(topology.nodes() / CHIPS);
@@ -77,7 +78,12 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
             .remark(format!("Tori of this size with dimension-order routes: {words}."));
     }
     Ok(section
-        .context(Phrase::new().muted(format!("{} {unit}", totals.len())))
+        .context(Phrase::new().muted(format!(
+            "{} {unit}, mean load {:.1}, ideal max {:.1} (1/MCF)",
+            totals.len(),
+            ideal.mean,
+            ideal.least
+        )))
         .answer(answer)
         .on_screens("levels", "", levels_table(&totals, &ideal))
         .block("links", "", fullest(&loads, &totals, &ideal, is_class)))
@@ -97,15 +103,11 @@ fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
     let inside = |level: &Level, value: f64| {
         f64::from(level.load.0) - 0.5 <= value && value < f64::from(level.load.1) + 0.5
     };
-    // A value without its own level is shown at the lowest level above it.
-    let place_of = |value: f64| {
-        let exact = levels.iter().position(|level| inside(level, value));
-        exact.or_else(|| levels.iter().rposition(|level| f64::from(level.load.1) >= value))
-    };
+    let place_of = |value: f64| levels.iter().position(|level| inside(level, value));
     let (mean_at, least_at) = (place_of(ideal.mean), place_of(ideal.least));
     let columns = vec![
         Column::words("load", "load"),
-        Column::counts("electrical", "electrical").priority(2),
+        Column::counts("electrical", "electrical").priority(3),
         Column::counts("optical", "optical").priority(2),
         Column::words("holds", ""),
         Column::counts("links", "links"),
@@ -113,16 +115,9 @@ fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
     let mut table = Table::new(["level", "levels"], columns).bar(4);
     for (at, level) in levels.iter().enumerate() {
         let (low, high) = level.load;
-        let mut words = Vec::new();
-        if at == 0 {
-            words.push("max".to_owned());
-        }
-        if mean_at == Some(at) {
-            words.push(format!("mean {:.1}", ideal.mean));
-        }
-        if least_at == Some(at) {
-            words.push(format!("1/MCF {:.1}", ideal.least));
-        }
+        let places = [("max", Some(0)), ("mean", mean_at), ("ideal", least_at)];
+        let words: Vec<&str> =
+            places.iter().filter(|place| place.1 == Some(at)).map(|place| place.0).collect();
         table.row(vec![
             Cell::new(if low == high { low.to_string() } else { format!("{low}-{high}") }),
             Cell::new(level.electrical),

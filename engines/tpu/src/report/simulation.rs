@@ -2,14 +2,18 @@
 
 use crate::plan::{RoutingClaims, Simulation};
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Cell, Curve, Curves, Facts, Phrase, Point, Section, Tone, Unit};
+use lightbay_core::report::{Cell, Curve, Curves, Facts, Line, Mark, Phrase, Point, Section, Tone, Unit};
 
-/// The limit that the most loaded channel sets, shown before a simulation. Under uniform traffic, a channel with L of the
-/// routes to `chips` - 1 other chips carries L / (`chips` - 1) of the flits that a chip offers, and at most one flit per
-/// cycle.
+/// Saturation that the most loaded channel allows. Under uniform traffic, a channel with L of the routes to `chips` - 1
+/// other chips carries L / (`chips` - 1) of the flits that a chip offers, and at most one flit per cycle.
+fn most(chips: usize, claims: &RoutingClaims) -> f64 {
+    chips.saturating_sub(1) as f64 / claims.max_channel_load.max(1) as f64
+}
+
+/// The limit that the most loaded channel sets, shown before a simulation.
 pub(super) fn limit(chips: usize, claims: &RoutingClaims) -> Section {
     let others = chips.saturating_sub(1) as f64;
-    let limit = others / claims.max_channel_load.max(1) as f64;
+    let limit = most(chips, claims);
     let mut facts = Facts::new();
     facts.number("limit_flits_per_cycle_per_node", "saturation, at most", Unit::FLITS, limit);
     facts.sentence("if the most loaded channel is always busy");
@@ -42,7 +46,8 @@ pub(super) fn limit(chips: usize, claims: &RoutingClaims) -> Section {
         .on_screens("figures", "", facts)
 }
 
-pub(super) fn section(simulation: &Simulation) -> Section {
+/// Delivered load and latency of a simulation; `claims` are those of the simulated routes.
+pub(super) fn section(chips: usize, claims: Option<&RoutingClaims>, simulation: &Simulation) -> Section {
     let mut facts = Facts::new();
     facts.number(
         "saturation_flits_per_cycle_per_node",
@@ -59,13 +64,19 @@ pub(super) fn section(simulation: &Simulation) -> Section {
         steps: false,
     };
     let cycles = Unit::new("cycles", 1.0, Some(0));
+    let limit_line = |value: f64| Line {
+        name: "limit".to_owned(),
+        label: format!("channel limit {}", number(value, Unit::FLITS)),
+        value,
+    };
+    let at = simulation.saturation_flits_per_cycle_per_node;
+    let saturation = Mark { at, name: format!("saturation {}", number(at, Unit::FLITS)) };
     let curves = Curves {
         axis: "offered_flits_per_cycle_per_node",
         axis_label: "offered",
         axis_unit: Unit::FLITS.with_decimals(2),
-        axis_range: None,
-        axis_is_log: false,
-        values_are_log: false,
+        lines: claims.map(|claims| most(chips, claims)).map(limit_line).into_iter().collect(),
+        marks: vec![saturation],
         curves: vec![
             curve("delivered_flits_per_cycle_per_node", "delivered", Unit::FLITS, Tone::Answer, |point| {
                 point.1

@@ -62,14 +62,14 @@ pub(super) fn section(cubes: usize, beside: &Surroundings) -> Section {
     let share = designs.get(&chips).zip(own).map(|((rate, _), row)| rate / row.bound);
     let answer = match share {
         Some(share) => of_the_bound(Phrase::new(), share),
-        None => Phrase::new().muted("n x MCF"),
+        None => Phrase::new().muted("chips x MCF"),
     };
     Section::empty("Sizes")
-        .context(Phrase::new().muted("per chip, n x MCF"))
+        .context(Phrase::new().muted("throughput per chip: chips x MCF"))
         .answer(answer)
         .usual(Some(chips as u32))
-        .on_screens("curves", "", curves(&rows, &designs))
         .block("sizes", "", table(&rows, &designs, chips))
+        .on_screens("curves", "", curves(&rows, &designs))
 }
 
 /// Adds a throughput as a share of the bound on any pod to a phrase.
@@ -168,7 +168,7 @@ fn curves(rows: &[SizeRow], designs: &Designs) -> Curves {
             curve("design", "Design", Tone::Answer, designed),
             curve("bound", "Bound on any pod", Tone::Good, of(|row| Some(row.bound))),
             curve("pdtt", "PDTT", Tone::Text, of(|row| row.pdtt)),
-            curve("pt", "PT", Tone::Text, of(|row| Some(row.pt))),
+            curve("pt", "PT", Tone::Muted, of(|row| Some(row.pt))),
         ],
         range: Some((0.0, most)),
         ..Curves::default()

@@ -3,6 +3,7 @@
 use super::{Prepared, SectionContext, SectionView};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::ItemId;
+use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use crate::view::present::explained::fail;
 use crate::view::present::job_results::JobResults;
@@ -22,10 +23,10 @@ const FIRST: Duration = Duration::from_secs(30);
 /// Factor by which the time limit grows after work ends without a result, as long as the pane is visible.
 const LONGER: u32 = 4;
 
-/// Number of sections that stay in memory, including sections of plans displayed before.
 /// Time after which a section that should follow the newest plan, but does not, is marked with its plan.
 const LATE: Duration = Duration::from_secs(1);
 
+/// Number of sections that stay in memory, including sections of plans displayed before.
 const KEPT: usize = 6;
 
 /// Number that is added to the job type of a pane for jobs about single items.
@@ -65,11 +66,11 @@ pub struct SectionPane<K> {
     details: JobResults<(K, ItemId), PreparedSection>,
     /// The plan that the pane waits for, and the start of the wait.
     waits: Option<(u64, Instant)>,
-    /// Details of the item chosen last.
     /// The plan of the newest computed section.
     newest_plan: u64,
     /// Time when the section on the screen was the requested one, or when the pane was first drawn.
     current_at: Option<Instant>,
+    /// Details of the item chosen last.
     last_detail: Option<((K, ItemId), Arc<Prepared>)>,
     view: SectionView,
 }
@@ -89,9 +90,9 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
             worked,
             last: None,
             waits: None,
-            details,
             newest_plan: 0,
             current_at: None,
+            details,
             last_detail: None,
             view,
         }
@@ -127,12 +128,12 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         self.view.wish()
     }
 
-    /// Draws the requested section, or the last one until the requested one is ready.
     /// Returns the number of rows of the body drawn last, without the sentences below it.
     pub const fn rows(&self) -> u16 {
         self.view.rows()
     }
 
+    /// Draws the requested section, or the last one until the requested one is ready.
     pub fn draw<W>(
         &mut self,
         input: &PaneInput<'_>,
@@ -166,13 +167,13 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                     out.waits = true;
                     if is_live {
                         self.last = self.worked.newest().or_else(|| self.last.take());
-                    } else if self.last.as_deref().is_some_and(Result::is_err) {
                         // A section that stays behind is marked with its plan.
                         let current_at = *self.current_at.get_or_insert(input.app.now);
                         let of = Piece::new(format!("plan {}  ", self.newest_plan), Tone::Changed);
                         let is_in_table = input.app.plans.get(self.newest_plan).is_some();
                         let is_late = input.app.now - current_at >= LATE && self.newest_plan != plan;
                         context.before.splice(..0, (is_late && is_in_table).then_some(of));
+                    } else if self.last.as_deref().is_some_and(Result::is_err) {
                         // A part that an older plan lacks may exist in this plan.
                         self.last = None;
                     } else if self.last.is_some() {
@@ -206,9 +207,9 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                         } else if last.is_some_and(|of| of.0 != wanted.0) {
                             // The detail of another plan must not stay below the section of this one.
                             self.last_detail = None;
-                        }
                         } else {
                             context.detail_is_late = last.is_some_and(|of| of.1 != item);
+                        }
                     }
                     None => self.last_detail = None,
                 }
@@ -236,23 +237,34 @@ fn patiently(work: &dyn Fn(Deadline) -> Result<Section, Unavailable>) -> Result<
 }
 
 /// Returns the remedy. If the settings that the remedy names are already made, returns that the current run will
-/// compute the section, or that the user must solve again.
+/// compute the section, that the run of the plan ended too early, or that the user must solve.
 pub fn remedy_now(app: &App, remedy: &str) -> String {
-    let is_set = |text: &str| {
-        let setting = |word: &str| word.trim_matches([',', ';', '.']).parse::<Setting>().ok();
-        let mut named = text.split_whitespace().filter_map(setting).peekable();
-        let holds = |setting: Setting| {
-            app.setting(&setting.name).is_some_and(|value| value.to_string() == setting.text)
-        };
-        named.peek().is_some() && named.all(holds)
-    };
-    if !remedy.split(" or ").any(is_set) {
-        return remedy.to_owned();
+    if remedy == "solve it again" && app.runs.is_busy() {
+        return "the current run will compute this section".to_owned();
     }
+    let named = |text: &str| -> Vec<Setting> {
+        let setting = |word: &str| word.trim_matches([',', ';', '.']).parse().ok();
+        text.split_whitespace().filter_map(setting).collect()
+    };
+    let is_now =
+        |setting: &Setting| app.setting(&setting.name).is_some_and(|value| value.to_string() == setting.text);
+    let alternatives = remedy.split(" or ").map(named);
+    let mut made = alternatives.filter(|settings| !settings.is_empty() && settings.iter().all(is_now));
+    let Some(settings) = made.next() else { return remedy.to_owned() };
+    let shown = app.plans.shown();
+    let is_of_plan = |setting: &Setting, entry: &PlanEntry| {
+        let plan = entry.plan.as_ref().map(|plan| plan.0.header());
+        let own = plan.and_then(|plan| plan.parameters.get(&setting.name).map(ToString::to_string));
+        own.map_or(!app.is_of_another_scenario(entry), |own| own == setting.text)
+    };
     if app.runs.is_busy() {
         "the setting is already made, and the current run will compute this section".to_owned()
-    } else {
+    } else if shown.is_some_and(|entry| settings.iter().all(|setting| is_of_plan(setting, entry))) {
+        "the run of this plan ended before this section; {solve_warm} continues".to_owned()
+    } else if shown.is_some() {
         "the setting is made now, but the plan was made without it; press {solve_warm}".to_owned()
+    } else {
+        "the setting is made; press {solve_warm} to solve".to_owned()
     }
 }
 

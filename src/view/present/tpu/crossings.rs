@@ -9,7 +9,7 @@ use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
-use crate::view::present::rows::{beside, from, line, row};
+use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::tpu::analysis::explained::{PodFacts, between};
 use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
@@ -34,14 +34,14 @@ enum CrossingsForm {
     Pairs,
 }
 
-/// Number of rows for headings and the text below the tiles.
-const ABOUT: u16 = 16;
-
 /// Number of rows of the text below the tiles, and minimum numbers of rows for a picture or the links of a switch below
 /// the text.
 const ABOUT_TEXT: u16 = 3;
 const MORE: u16 = 5;
 const LEAST: u16 = 3;
+
+/// Number of rows of the headings, of a picture of the faces, and of blank rows, besides a row per cube.
+const PICTURES: u16 = 12;
 
 /// Number of columns of the links of a switch.
 const LINKS: u16 = 34;
@@ -53,6 +53,7 @@ struct Key {
     against: u64,
     form: CrossingsForm,
     editing: bool,
+    has_routes: bool,
 }
 
 /// Data of the pane, refilled when plan, form or edit change.
@@ -107,6 +108,7 @@ impl CrossingsPane {
             against: against.map_or(0, |against| against.key),
             form,
             editing: edit.is_some(),
+            has_routes: facts.routes.is_some(),
         };
         if self.key != Some(key) || edit.is_some() {
             self.key = Some(key);
@@ -121,6 +123,7 @@ impl CrossingsPane {
         }
         let selected = Self::selected(input, edit);
         let theme = &input.app.look.theme;
+        let mut hidden = None;
         if form == CrossingsForm::Pairs {
             self.draw_pairs(input, facts, tori, inner, buf);
         } else {
@@ -137,13 +140,19 @@ impl CrossingsPane {
             };
             let tiles = if inner.height > rows { tiles } else { tiles.headings(false) };
             // Tiles grow into the rows that the text below does not need.
-            let spare = inner.height.saturating_sub(ABOUT) / rows.max(1);
-            let tall = if theme.shades() { spare.clamp(1, TALL) } else { 1 };
             let by_face = form == CrossingsForm::Faces;
+            let pictures = if by_face { PICTURES - 7 } else { PICTURES };
+            let below = ABOUT_TEXT + pictures + facts.pod.cubes() as u16;
+            let spare = inner.height.saturating_sub(below) / rows.max(1);
+            let tall = if theme.shades() { spare.clamp(1, TALL) } else { 1 };
             let (left, right) = if by_face { faces::two(inner) } else { (inner, Rect::ZERO) };
             let tall = if by_face { tall.min(faces::tall_for(left)) } else { tall };
             let tiles = tiles.tall(tall);
-            let place = if tiles.fits(left.width) { left } else { Rect { height: 0, ..left } };
+            let shown = tiles.groups_in(left.width);
+            if shown < 3 && tiles.heading_rows() == 0 {
+                hidden = Some(format!("{shown} of 3"));
+            }
+            let place = if shown > 0 { left } else { Rect { height: 0, ..left } };
             self.state.selected = selected.map(|switch| match form {
                 CrossingsForm::Faces => faces::place_of(switch),
                 _ => (self.state.row_offset, switch),
@@ -169,6 +178,9 @@ impl CrossingsPane {
         }
         let sentence = Self::sentence(input, facts, selected, edit, live);
         line(theme, &sentence, below(inner), buf);
+        if let Some(hidden) = hidden {
+            ends(theme, &sentence, &[Piece::muted(hidden)], below(inner), buf);
+        }
         drawn.items = Arc::clone(&self.items);
         drawn.chosen = selected.map(|switch| switch as ItemId);
         drawn.page = usize::from(inner.height).max(1);

@@ -28,6 +28,9 @@ const BOTH: u16 = 66;
 /// Minimum size at which the figures of all channels are drawn below the distributions.
 const WHOLE: (u16, u16) = (100, 28);
 
+/// Number of columns of the scale of shares.
+const SCALE: u16 = 4;
+
 /// Factor of a channel in an item's id: the last two digits of the id are the virtual channel.
 const STRIDE: ItemId = 100;
 
@@ -113,7 +116,7 @@ impl VcPane {
             self.items = self.items();
         }
         let mut value = vec![Piece::muted("min/max ")];
-        if let Some(before) = routes.ratio_before() {
+        if let Some(before) = routes.ratio_before().filter(|_| routes.hops.len() > 1) {
             let arrow = format!(" {} ", input.app.look.theme.glyphs.arrow);
             value.extend([Piece::muted(number::fixed(before, 2)), Piece::muted(arrow)]);
         }
@@ -233,7 +236,7 @@ impl VcPane {
                 let (bar, value) =
                     beside(from_column(place, 5), place.width.saturating_sub(5 + digits + 3), 1);
                 let part = [Part::new(*hops as f64, tone(vc, side.present), letter(vc))];
-                (&Meter::new(theme, &part, full).track(true)).render(bar, buf);
+                (&Meter::new(theme, &part, full).track(true).spaced(!theme.shades())).render(bar, buf);
                 let text = number::count(*hops);
                 let number = if side.present { Piece::answer(text) } else { Piece::text(text) };
                 // Two columns are reserved for the `!` of the heading.
@@ -272,25 +275,40 @@ impl VcPane {
     ) {
         let theme = &input.app.look.theme;
         let channels = shown.iter().map(|at| self.sides[*at].hops.len()).max().unwrap_or(0) as u16;
-        if channels == 0 || area.height < 3 * channels + 1 || area.width < 16 {
+        if channels == 0 || area.height < 3 * channels + u16::from(share.is_none()) || area.width < 16 {
             return;
         }
-        let gap = 3;
-        let places: Vec<Rect> = columns(area, shown.len() as u16, gap).collect();
+        // The shares have a scale at the left, which all columns have in common.
+        let (scale, area) = match share {
+            Some(()) => beside(area, SCALE, 0),
+            None => (Rect::ZERO, area),
+        };
+        let places: Vec<Rect> = columns(area, shown.len() as u16, 3).collect();
         let width = places.first().map_or(0, |place| place.width);
         self.fill_spreads(shown, width);
-        // The scale fits the plan; a column of a torus beyond the scale shows its amount as a number.
+        // The scale fits the plan; a column beyond it shows its amount as a number.
         let own = self.own();
-        let top = shown
-            .iter()
-            .zip(&self.spreads)
-            .filter(|(at, _)| share.is_none() || own.contains(at))
-            .flat_map(|(at, spreads)| spreads.iter().map(|spread| self.scaled(*at, spread, share).tallest()))
-            .fold(0.0, f64::max);
+        let tallest = |of: &dyn Fn(usize) -> bool| {
+            let sides = shown.iter().zip(&self.spreads).filter(|(at, _)| of(**at));
+            let spreads = sides.flat_map(|(at, spreads)| spreads.iter().map(|spread| (*at, spread)));
+            spreads.map(|(at, spread)| self.scaled(at, spread, share).tallest()).fold(0.0, f64::max)
+        };
+        let present = tallest(&|at| self.sides[at].present);
+        let top = tallest(&|at| share.is_none() || own.contains(&at)).min(2.0 * present);
         let end = self.spreads.first().and_then(|spreads| spreads.first()).map_or(1.0, |spread| spread.end);
         let ticks = ticks(end, width);
         let heading = u16::from(share.is_none());
         let plot = (area.height - heading) / channels;
+        for vc in 0..channels {
+            // Below the heading of the plot; the axis and its ticks are below the columns.
+            let top_row = row(scale, vc * plot + 1);
+            let below = u16::from(plot > 3) + u16::from(plot > 4);
+            let base = row(scale, vc * plot + plot.saturating_sub(1 + below));
+            line(theme, &[Piece::muted(format!("{top:>2.0}%"))], top_row, buf);
+            if base.y > top_row.y {
+                line(theme, &[Piece::muted(" 0")], base, buf);
+            }
+        }
         for ((place, &at), spreads) in places.iter().zip(shown).zip(&self.spreads) {
             let side = &self.sides[at];
             if share.is_none() {
@@ -305,7 +323,7 @@ impl VcPane {
                 let figures = side.figures(vc);
                 let tone = tone(vc, side.present);
                 let mut head = vec![Piece::new(format!("vc{vc}"), self::tone(vc, true))];
-                if part.width >= 19 {
+                if part.width >= 22 {
                     head.push(Piece::muted("  mean "));
                     head.push(Piece::text(number::fixed(figures.mean, 0)));
                 }
@@ -397,7 +415,7 @@ impl VcPane {
                 let text = number::count(*hops);
                 let (bar, value) = beside(from_column(strip, 5), strip.width.saturating_sub(18), 1);
                 let part = [Part::new(*hops as f64, tone(vc, side.present), letter(vc))];
-                (&Meter::new(theme, &part, full).track(true)).render(bar, buf);
+                (&Meter::new(theme, &part, full).track(true).spaced(!theme.shades())).render(bar, buf);
                 let piece = if side.present { Piece::answer(text) } else { Piece::text(text) };
                 ends(theme, &[], &[piece], Rect { width: value.width.saturating_sub(2), ..value }, buf);
                 let id = at as ItemId * STRIDE + vc as ItemId;
@@ -432,7 +450,7 @@ impl VcPane {
         buf: &mut Buffer,
     ) {
         let head = [
-            Column::left("load per channel", 24),
+            Column::left("loads of", 24),
             Column::left("", 4),
             Column::right("channels", 8).priority(5),
             Column::right("idle", 6),
@@ -451,7 +469,7 @@ impl VcPane {
                 let cell = |text: String| {
                     if side.present { Piece::answer(text) } else { Piece::text(text) }
                 };
-                let name = if vc == 0 { name_piece(side, false) } else { Piece::text("") };
+                let name = if vc == 0 { name_piece(side, area.width < WHOLE.0) } else { Piece::text("") };
                 let mut cells = vec![
                     name,
                     Piece::new(format!("vc{vc}"), tone(vc, true)),

@@ -14,6 +14,9 @@ use std::cmp::Reverse;
 /// Maximum number of links of a switch in its details.
 const LINKS: usize = 16;
 
+/// Fraction by which the hops over switches may differ and still count as even; shades would exaggerate the difference.
+const EVEN: f64 = 0.05;
+
 /// Hops over the links of the switches.
 pub(in crate::report) struct Exposure {
     /// Number of routes over each optical arc, by switch: arc and load.
@@ -74,13 +77,16 @@ impl Exposure {
         if self.is_failed(switch) { super::failed_cell() } else { Cell::new(self.above_least(switch)) }
     }
 
-    /// The picture of the faces and the list of the switches, most used first.
-    pub(in crate::report) fn section(&self) -> Section {
+    /// The picture of the faces and the list of the switches, most used first. If `asked`, a run will try each switch.
+    pub(in crate::report) fn section(&self, asked: bool) -> Section {
         let mut order: Vec<usize> = self.working().collect();
         order.sort_by_key(|switch| Reverse(self.hops(*switch)));
         let most = order.first().copied().unwrap_or(0);
+        let least = order.last().copied().unwrap_or(0);
+        let is_even = (self.hops(most) as f64) < self.hops(least) as f64 * (1.0 + EVEN);
         let faces = Matrix {
             unit: Unit::COUNT,
+            shaded: !is_even,
             cells: places().map(|switch| self.cell(switch)).collect(),
             about: places().map(|switch| about(switch, self.sentence(switch))).collect(),
             ..super::faces("percent_above_least")
@@ -92,7 +98,7 @@ impl Exposure {
             Column::counts("hops", "hops"),
             Column::numbers("share", "of all hops", Unit::PERCENT.with_decimals(2)),
         ];
-        let mut table = Table::new(["switch", "switches"], columns).bar(4);
+        let mut table = Table::new(["switch", "switches"], columns);
         for switch in order {
             let row = table.row(vec![
                 Cell::new(switch),
@@ -103,13 +109,19 @@ impl Exposure {
             ]);
             (row.item, row.sentence) = (Some(switch as u32), self.sentence(switch));
         }
-        let answer = Phrase::new()
-            .muted("most used ")
-            .answer(format!("{:.2} %", self.share(most) * 100.0))
-            .muted(" of hops");
-        let legend = Phrase::new().muted(
-            "no fault sweep was requested: tolerated_ocs_faults=1 or with_faults=true routes around each switch",
-        );
+        let count = |switch: usize| number(self.hops(switch) as f64);
+        let answer = if is_even {
+            let range = format!("{} to {}", count(least), count(most));
+            Phrase::new().muted("even: ").answer(range).muted(" hops")
+        } else {
+            let share = format!("{:.2} %", self.share(most) * 100.0);
+            Phrase::new().muted("most used ").answer(share).muted(" of hops")
+        };
+        let legend = Phrase::new().muted(if asked {
+            "no failed switch was tried yet; the run routes around each switch after the routes of the pod"
+        } else {
+            "no fault sweep was requested: tolerated_ocs_faults=1 or with_faults=true routes around each switch"
+        });
         Section::empty("Failed switches")
             .context(Phrase::new().muted("hops over each switch, % above the least used"))
             .answer(answer)
@@ -166,7 +178,7 @@ mod tests {
         let totals = loads.totals();
         let expected: u64 = totals.iter().enumerate().filter(optical).map(|(_, load)| u64::from(*load)).sum();
         assert_eq!(over, expected * loads.each);
-        let section = exposure.section();
+        let section = exposure.section(false);
         let most = section.usual.unwrap() as usize;
         assert!((0..SWITCHES).all(|switch| exposure.hops(switch) <= exposure.hops(most)));
         // A failed switch carries no hops, but it is not the least used one.

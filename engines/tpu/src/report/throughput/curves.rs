@@ -31,13 +31,16 @@ impl<'a> Growth<'a> {
             best.iter().map(|best| best.lower).collect()
         };
         growth.add("certified", "certified", Tone::Good, certified);
-        let proven: Vec<RunPoint> =
+        let mut proven: Vec<RunPoint> =
             best.iter().filter_map(|best| Some(RunPoint { value: best.upper?, ..best.lower })).collect();
-        let is_certified = !proven.is_empty();
-        growth.add("upper", "upper bound", Tone::Answer, proven);
-        // The metrics of the search bound the pods that it tried; after a certificate they are not informative.
-        if !is_certified {
-            let metrics = run.points(series::METRIC_UPPER).to_vec();
+        // The metrics of the search bound the pods that it tried, until a certificate bounds one of them.
+        let first_s = proven.first().map(|first| first.at_s);
+        let metrics = run.points(series::METRIC_UPPER).iter().copied();
+        let metrics = metrics.filter(|point| first_s.is_none_or(|first_s| point.at_s < first_s)).collect();
+        if first_s.is_some() {
+            proven.splice(0..0, metrics);
+            growth.add("upper", "upper bound", Tone::Answer, proven);
+        } else {
             growth.add("searched_upper", "bound in search", Tone::Muted, metrics);
             let lengths = run.series.keys().filter_map(|name| Some((name, series::lengths_of(name)?)));
             for (name, (electrical, optical)) in lengths.take(TWO_LENGTH) {
@@ -86,7 +89,10 @@ impl<'a> Growth<'a> {
         };
         let mut lines = vec![line("any pod", self.standing.any)];
         lines.extend(self.standing.tori.iter().map(|(name, value)| line(name, *value)));
-        let marks = self.run.phases.iter();
+        // A search repeats its phases; the first of each is marked.
+        let phases = &self.run.phases;
+        let is_first = |at: usize| phases[..at].iter().all(|(_, phase)| phase.name != phases[at].1.name);
+        let marks = (0..phases.len()).filter(|at| is_first(*at)).map(|at| &phases[at]);
         // A tenth of the time is at least visible on a logarithmic axis, so that it has several ticks.
         let points = self.series.iter().flat_map(|series| &series.3).map(|point| at(point.at_s));
         let first_s = points.fold(self.end_s() / 10.0, f64::min);
@@ -118,7 +124,7 @@ impl<'a> Growth<'a> {
             // Equal values are in the middle.
             return Some((low * 0.99, high * 1.01));
         }
-        Some((low - (high - low) * 0.08, high + (high - low) * 0.02))
+        Some((low - (high - low) * 0.08, high + (high - low) * 0.1))
     }
 }
 
@@ -140,7 +146,7 @@ mod tests {
         let even = growth.curves(false);
         let end = |curve: &Curve| curve.points.last().map(|last| last.at);
         assert_eq!([end(&even.curves[0]), end(&even.curves[1])], [Some(5.0); 2]);
-        assert_eq!(values(1), [0.006_36, 0.006_329]);
+        assert_eq!(values(1), [0.0061, 0.006_34, 0.006_36, 0.006_329]);
         assert!(growth.curves(true).curves.iter().all(|curve| curve.points[0].at >= FIRST_S));
         let (low, high) = even.range.unwrap();
         assert!(low < standing.tori[1].1 && high > standing.any);

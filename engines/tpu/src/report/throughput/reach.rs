@@ -41,8 +41,8 @@ pub(super) fn curves(
     let all = [
         ("Pod", Tone::Answer, pod),
         ("PDTT", Tone::Text, pdtt),
-        ("PT", Tone::Text, pt),
-        ("Moore bound", Tone::Muted, Some(moore(nodes))),
+        ("PT", Tone::Muted, pt),
+        ("Moore bound", Tone::Good, Some(moore(nodes))),
     ];
     Curves {
         axis: "hops",
