@@ -13,6 +13,9 @@ const FIRST_KEY: u64 = 1 << 62;
 /// Time limit of the preview method, s.
 const LIMIT_S: f64 = 2.0;
 
+/// Time of a run in which its first plan may arrive before a preview, s.
+const EARLY_S: f64 = 1.0;
+
 /// The preview of the scenario that is open.
 #[derive(Clone, Debug, Default)]
 pub struct PlanPreview {
@@ -42,7 +45,7 @@ impl App {
         kind.map_or("", |kind| kind.preview_method)
     }
 
-    /// Requests a preview after a frame was drawn, unless there are plans or runs.
+    /// Requests a preview after a frame was drawn, unless there are plans or a run started just now.
     pub(crate) fn request_preview(&mut self, effects: &mut Effects) {
         let Some(work) = &self.work else { return };
         if !self.plans.rows().is_empty() {
@@ -51,7 +54,8 @@ impl App {
         }
         let method = self.preview_method();
         let of = (self.opened, work.now.sha256.clone());
-        if method.is_empty() || self.runs.is_busy() || self.preview.of.as_ref() == Some(&of) {
+        let is_early = self.runs.active().any(|run| self.elapsed_s(run) < EARLY_S);
+        if method.is_empty() || is_early || self.preview.of.as_ref() == Some(&of) {
             return;
         }
         let limit = vec![("time_limit_s".to_owned(), ParamValue::Float(LIMIT_S))];

@@ -29,7 +29,7 @@ const CAPACITY: usize = 256;
 const STACK_BYTES: usize = 8 << 20;
 
 /// Number of threads for panes, so that a slow section does not delay other sections.
-const VIEW_THREADS: usize = 2;
+const VIEW_THREADS: usize = 3;
 
 /// Result of work on a helper thread.
 pub enum Finished {

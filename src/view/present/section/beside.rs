@@ -31,6 +31,8 @@ struct RunKey {
     said: u64,
     bound: Option<u64>,
     standing: Option<String>,
+    /// Step of the run's time: sections with a time axis are at most one step old.
+    step: i32,
 }
 
 impl RunKey {
@@ -44,13 +46,18 @@ impl RunKey {
             RunSort::Search | RunSort::Generations => run.heard,
         };
         let standing = standing(app, run).filter(|_| sort == RunSort::Search);
-        Self { id: run.id, state: run.state, said, bound: run.bound.map(f64::to_bits), standing }
+        // Logarithmic steps: an axis of a long run rarely needs a new end.
+        let step = ((1.0 + app.elapsed_s(run)).ln() / STEP).floor() as i32;
+        Self { id: run.id, state: run.state, said, bound: run.bound.map(f64::to_bits), standing, step }
     }
 }
 
 /// Minimum time between two collections of [`Surroundings`] that differ only in the events of a run, s. Without this
 /// minimum, a search with a hundred improvements per second would keep a core busy with sections.
 const BETWEEN_WORDS_S: f64 = 0.25;
+
+/// Logarithm of the growth of a run's time by one step.
+const STEP: f64 = 0.05;
 
 /// Cached [`Surroundings`], one for each type of run; collected again when the session changes.
 #[derive(Debug, Default)]
@@ -111,11 +118,16 @@ impl SessionKey {
         }
     }
 
+    /// Returns `true` while the run is active.
+    pub fn is_active(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.state.is_active())
+    }
+
     /// Returns `true` if `other` differs from this key at most in the events of a run, and this run is active.
     fn differs_in_words(&self, other: &Self) -> bool {
         let (Some(run), Some(after)) = (&self.run, &other.run) else { return false };
-        let (said, standing) = (after.said, after.standing.clone());
-        let now = Self { run: Some(RunKey { said, standing, ..run.clone() }), ..self.clone() };
+        let (said, standing, step) = (after.said, after.standing.clone(), after.step);
+        let now = Self { run: Some(RunKey { said, standing, step, ..run.clone() }), ..self.clone() };
         run.state.is_active() && now == *other
     }
 }
@@ -136,7 +148,7 @@ fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
 /// Returns, while the best plan is displayed, an active run, preferably the run selected in the strip; otherwise the
 /// run that found the displayed plan. Considers only runs that have reported figures.
 fn run_of_plan(app: &App, selected: Option<RunId>) -> Option<&Run> {
-    let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
+    let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty() || !run.phases.is_empty();
     let working = || app.runs.active().filter(|run| speaks(run)).filter(|_| app.plans.shown == Shown::Best);
     let chosen = working().find(|run| Some(run.id) == selected).or_else(|| working().last());
     let found_it = || app.runs.get(app.plans.shown()?.origin?.0).filter(|run| speaks(run));
@@ -222,7 +234,7 @@ fn run(app: &App, run: &Run, sort: RunSort) -> RunBeside {
         is_active: run.state.is_active(),
         is_stopping: run.state == RunState::Stopping,
         is_stale: app.work.as_ref().is_none_or(|work| work.now.sha256 != run.scenario_sha256),
-        elapsed_s: run.elapsed_s,
+        elapsed_s: app.elapsed_s(run),
         phases: run.phases.clone(),
         notes: said(&run.notes),
         best: run.best.as_ref().map(|best| best.value),
