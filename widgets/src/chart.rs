@@ -189,6 +189,7 @@ pub struct Chart<'a> {
     events: &'a [Event],
     x: Axis<'a>,
     y: Axis<'a>,
+    margins: (u16, u16),
 }
 
 /// Returns `true` for a curve in grey, which other curves cover.
@@ -221,7 +222,7 @@ impl<'a> Chart<'a> {
 
     /// Creates a chart of these curves. The first curve is the most important one and is drawn on top.
     pub const fn new(theme: &'a Theme, series: &'a [Series], x: Axis<'a>, y: Axis<'a>) -> Self {
-        Self { theme, series, baselines: &[], events: &[], x, y }
+        Self { theme, series, baselines: &[], events: &[], x, y, margins: (0, 0) }
     }
 
     /// Sets the reference values with which the curves are compared.
@@ -235,6 +236,13 @@ impl<'a> Chart<'a> {
     #[must_use]
     pub const fn events(mut self, events: &'a [Event]) -> Self {
         self.events = events;
+        self
+    }
+
+    /// Sets the minimum numbers of columns left and right of the plot, so that the axes of several charts are aligned.
+    #[must_use]
+    pub const fn margins(mut self, left: u16, right: u16) -> Self {
+        self.margins = (left, right);
         self
     }
 
@@ -258,9 +266,9 @@ impl<'a> Chart<'a> {
         let below = |above: i32| {
             let y = Heights::new(&self.y, y, rows - above, self.theme);
             let labels = Labels::of(self, x, &y);
-            let left = y.width(self.y.unit, self.theme).min(width / 3);
+            let left = y.width(self.y.unit, self.theme).max(i32::from(self.margins.0)).min(width / 3);
             // The plot gets at least two fifths of the width; labels are cut rather than the curve.
-            let ends = labels.width(self, x, &y).min((width - left) * 3 / 5);
+            let ends = labels.width(self, x, &y).max(i32::from(self.margins.1)).min((width - left) * 3 / 5);
             // A short unit of the axis below gets room right of the plot.
             let unit = i32::from(text::width(self.x.unit, self.theme.glyphs)) + 1;
             let ends = if unit <= width / 8 { ends.max(unit) } else { ends };
@@ -298,11 +306,13 @@ impl<'a> Chart<'a> {
         for value in ticks.clone() {
             let Some(share) = x.share(value) else { continue };
             let label = if self.x.bytes { number::bytes(value) } else { ticks.label(value) };
+            // A label is centred below its value, but stays below the plot.
             let at = left + cell_of(share, width, across);
-            let end = at + label.len() as i32;
-            if at >= free_from && end <= until {
-                pen.text(at, row, &label, muted);
-                free_from = end + 1;
+            let size = label.len() as i32;
+            let start = (at - size / 2).min(until - size).max(left);
+            if start >= free_from && start + size <= until && at < start + size {
+                pen.text(start, row, &label, muted);
+                free_from = start + size + 1;
             }
         }
         // With room for one tick only, the end of the axis is labelled too.

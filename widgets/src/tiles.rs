@@ -6,10 +6,11 @@ use ratatui_core::layout::Rect;
 use ratatui_core::widgets::StatefulWidget;
 
 use crate::hit::Hits;
+use crate::number::Num;
 use crate::pen::{Label, Pen, Piece};
 use crate::scroll;
 use crate::text::{self, Cut};
-use crate::theme::{HEAT_STEPS, Theme, Tone};
+use crate::theme::{Background, HEAT_STEPS, Theme, Tone};
 
 /// Special state of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -190,7 +191,26 @@ impl<'a> Tiles<'a> {
         self.columns == 0 || self.x_of(self.columns - 1, places) + places.pitch <= i32::from(width)
     }
 
-    fn draw_headings(&self, pen: &mut Pen<'_>, places: TilePlaces, selected: Option<usize>) -> i32 {
+    /// Returns the number of groups that fit into a width. If not all fit, those around the selection are drawn.
+    pub fn groups_in(&self, width: u16) -> usize {
+        (1..=self.groups.len()).rev().find(|shown| self.of_groups(0, *shown).fits(width)).unwrap_or(0)
+    }
+
+    /// Returns the layout of `shown` groups from group `first` on.
+    fn of_groups(&self, first: usize, shown: usize) -> Self {
+        let size = self.group_size();
+        let (start, end) = (first * size, ((first + shown) * size).min(self.columns));
+        let heads = self.heads.get(start..end).unwrap_or(self.heads);
+        Self { columns: end - start, groups: &self.groups[first..first + shown], heads, ..*self }
+    }
+
+    fn draw_headings(
+        &self,
+        pen: &mut Pen<'_>,
+        places: TilePlaces,
+        selected: Option<usize>,
+        all: usize,
+    ) -> i32 {
         let mut y = 0;
         let pitch = places.pitch;
         if !self.groups.is_empty() {
@@ -198,6 +218,10 @@ impl<'a> Tiles<'a> {
             for (group, pieces) in self.groups.iter().enumerate() {
                 let x = self.x_of(group * size, places);
                 pen.pieces(x, y, size as i32 * pitch, pieces);
+            }
+            if self.groups.len() < all {
+                let hidden = Num::of(format_args!("{} of {all}", self.groups.len()));
+                pen.right(pen.width(), y, &hidden, self.theme.style(Tone::Muted));
             }
             y += 1;
         }
@@ -245,8 +269,10 @@ impl<'a> Tiles<'a> {
         if chosen {
             // Outside the edit layer, the shade around the text of a roomy tile stays visible.
             let is_roomy = pitch >= digits + 2;
-            if self.editing || !is_roomy {
+            if self.editing {
                 pen.paint(x, top, pitch, tall, self.theme.cursor());
+            } else if !is_roomy {
+                pen.paint(x, y, pitch, 1, self.theme.cursor());
             }
             if is_roomy {
                 pen.paint(start - 1, y, end - start + 2, 1, self.theme.cursor());
@@ -262,9 +288,11 @@ impl<'a> Tiles<'a> {
         if let Some((mark, tone)) = mark {
             // If a tile has only room for its digits, the sign is shown by colour only.
             if pitch > digits {
-                // On the bright half of the shades, a mark is as dark as the digits.
-                let is_bright = matches!(tile.tone, Tone::Heat(level) if level >= HEAT_STEPS / 2);
-                let ink = if is_bright && self.theme.shades() { style } else { self.theme.style(tone) };
+                // Where the colour of the mark is hard to read, the mark is drawn like the digits.
+                let is_light = self.theme.background == Background::Light;
+                let is_hard = matches!(tile.tone, Tone::Heat(level) if is_light || level >= HEAT_STEPS / 2);
+                let ink = if is_hard && self.theme.shades() { style } else { self.theme.style(tone) };
+                let ink = if chosen { self.theme.cursor() } else { ink };
                 pen.glyph(x + pitch - 1, y, mark, ink.patch(Theme::bold()));
             } else if self.theme.shades() {
                 pen.paint(x, y, pitch, 1, self.theme.ink(tone, true));
@@ -283,10 +311,20 @@ impl StatefulWidget for &Tiles<'_> {
         if pen.is_empty() || self.columns == 0 {
             return;
         }
-        let places = self.places(pen.width());
+        // Of more groups than fit, those around the selected column.
+        let shown = self.groups_in(area.width);
+        let (size, count) = (self.group_size(), self.groups.len());
+        let (first, part) = if (1..count).contains(&shown) {
+            let group = scroll::follow(0, state.selected.map(|at| at.1 / size), shown, count);
+            (group * size, self.of_groups(group, shown))
+        } else {
+            (0, *self)
+        };
+        let places = part.places(pen.width());
         let TilePlaces { left, pitch, digits, .. } = places;
         let top = if self.headings && pen.height() > i32::from(self.heading_rows()) {
-            self.draw_headings(&mut pen, places, state.selected.map(|at| at.1))
+            let selected = state.selected.and_then(|at| at.1.checked_sub(first));
+            part.draw_headings(&mut pen, places, selected, count)
         } else {
             0
         };
@@ -301,11 +339,11 @@ impl StatefulWidget for &Tiles<'_> {
             let in_row = state.selected.is_some_and(|(selected, _)| selected == row);
             let tone = if in_row && !self.whole_columns { Tone::Answer } else { Tone::Muted };
             pen.cut(0, y + (tall - 1) / 2, left - 1, &self.rows[row], Cut::Middle, self.theme.style(tone));
-            for column in 0..self.columns {
+            for column in first..first + part.columns {
                 let Some(tile) = self.all.get(row * self.columns + column) else { continue };
                 let in_column = state.selected.is_some_and(|(_, selected)| selected == column);
                 let chosen = in_column && (in_row || self.whole_columns);
-                let x = self.x_of(column, places);
+                let x = part.x_of(column - first, places);
                 self.tile(&mut pen, x, y, pitch, digits, tile, chosen);
                 state.hits.push(pen.rect(x, y, pitch, tall), row as u32, column as u32);
             }
@@ -343,6 +381,24 @@ mod tests {
         assert_eq!(wide, "  X       Y\n   0  1    0  1\n0  0  1    2  3\n1  4  5   [6] 7");
         assert_eq!(hits, 8);
         assert!(!drawn(6).2);
+    }
+
+    #[test]
+    fn of_more_groups_than_fit_those_around_the_selection_are_drawn() {
+        let theme = Theme::mono(GlyphSet::Ascii);
+        let numbers = (100..106).map(|value: i32| value.to_string().into());
+        let all: Vec<Tile> = numbers.map(|text| Tile { text, ..Tile::default() }).collect();
+        let (rows, groups) = ([Label::from("")], ["X", "Y", "Z"].map(|name| vec![Piece::answer(name)]));
+        let area = Rect::new(0, 0, 24, 2);
+        let mut buf = Buffer::empty(area);
+        let mut state = TilesState { selected: Some((0, 5)), ..TilesState::default() };
+        let tiles = Tiles::new(&theme, &rows, 6, &all).groups(&groups);
+        assert_eq!((tiles.groups_in(24), tiles.groups_in(40), tiles.groups_in(5)), (2, 3, 0));
+        (&tiles).render(area, &mut buf, &mut state);
+        let drawn = text_of(&buf);
+        assert!(drawn.starts_with('Y') && drawn.contains("Z") && drawn.contains("2 of 3"), "{drawn}");
+        assert!(drawn.contains("102") && drawn.contains("105") && !drawn.contains("101"), "{drawn}");
+        assert_eq!(state.hits.at(1, 1).map(|hit| hit.part), Some(2));
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) struct Labels {
 
 impl Labels {
     /// Places the labels at the right end by row, curves first. The label of a baseline is left out if it would be more
-    /// than one row away from its line, or if it would move a bold label, or another label by more than one row.
+    /// than one row away from its line (two in a high plot), or if it would move another label by more than one row.
     pub fn of(chart: &Chart<'_>, x: Range, y: &Heights) -> Self {
         let room = MAX_LABELS.min(y.rows().max(0) as usize);
         let mut labels = Self::default();
@@ -64,13 +64,9 @@ impl Labels {
             spread(&mut tried[..=labels.count], y);
             let row_before =
                 |curve: &EndLabel| labels.all().iter().find(|l| l.is(curve)).map_or(curve.row, |l| l.row);
-            let is_bold = |index: usize| chart.series.get(index).is_some_and(|series| series.bold);
             let keeps = |label: &EndLabel| {
-                if label.baseline {
-                    (label.row - y.row(label.share)).abs() <= 1
-                } else {
-                    (label.row - row_before(label)).abs() <= i32::from(!is_bold(label.index))
-                }
+                let from = if label.baseline { y.row(label.share) } else { row_before(label) };
+                (label.row - from).abs() <= 1 + i32::from(label.baseline && y.rows() >= HIGH)
             };
             if tried[..=labels.count].iter().all(keeps) {
                 labels.ends = tried;
@@ -231,7 +227,8 @@ impl Chart<'_> {
         let wide = i32::from(text::width(&series.name, self.theme.glyphs)) + 2 * i32::from(letter.is_some());
         let column = left + cell_of(at, *width, dots_of(self.theme.glyphs.set).0);
         let from_edge = if edge > 0.5 { 1 } else { -1 };
-        let rows = (0..(y.rows() / 2).max(1)).map(|row| y.row(edge) + from_edge * row);
+        let away = (0..(y.rows() / 2).max(1)).flat_map(|row| [from_edge * row, -from_edge * row]);
+        let rows = away.map(|away| y.row(edge) + away).filter(|row| (0..y.rows()).contains(row));
         let places = rows.flat_map(|row| [(column + 2, row), (column - 1 - wide, row)]);
         let behind = [" ", self.theme.glyphs.vertical_dotted, self.theme.glyphs.baseline];
         let mut is_free = |&(from, row): &(i32, i32)| {

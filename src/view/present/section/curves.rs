@@ -13,6 +13,9 @@ use ratatui::widgets::Widget;
 /// Minimum number of rows of each chart, if there are several charts.
 const ROWS: u16 = 6;
 
+/// Height below which a chart shows only the curves with a meaning, if it has an answer.
+const BRIEF: u16 = 6;
+
 /// Maximum number of points that are marked individually; more marks would hide the curve.
 const SAMPLES: usize = 16;
 
@@ -99,6 +102,10 @@ impl CurvesView {
             (label, "") => label.to_owned(),
             // The ticks have the unit.
             _ if is_bytes(curves.axis_unit) => String::new(),
+            // The values have the same unit, so the axis needs its name too.
+            (label, symbol) if curves.curves.iter().any(|curve| curve.unit.symbol == symbol) => {
+                format!("{label}, {symbol}")
+            }
             (_, symbol) => symbol.to_owned(),
         };
         let points = curves.curves.iter().flat_map(|curve| &curve.points).map(|point| point.at);
@@ -133,6 +140,15 @@ impl CurvesView {
     /// Iterates over the positions at which the cursor stops, as items in row `row`.
     pub fn items(&self, row: u32) -> impl Iterator<Item = Item> {
         (0..self.stops.len()).map(move |at| Item { id: item_id(self.block, at), row, place: at as f32 })
+    }
+
+    /// Returns the item at the position nearest to the first mark.
+    pub fn marked(&self) -> Option<ItemId> {
+        let mark = self.curves.marks.first()?.at;
+        let apart = |at: f64| if self.axis_is_log { (at / mark).ln().abs() } else { (at - mark).abs() };
+        let stops = self.stops.iter().enumerate().filter(|(_, at)| apart(**at).is_finite());
+        let nearest = stops.min_by(|a, b| apart(*a.1).total_cmp(&apart(*b.1)))?;
+        Some(item_id(self.block, nearest.0))
     }
 
     /// Returns the position of an item.
@@ -178,7 +194,15 @@ impl CurvesView {
         }
         let shown = usize::from(area.height / ROWS).clamp(1, self.charts.len().max(1));
         let height = area.height / shown as u16;
-        for (at, chart) in self.charts.iter().take(shown).enumerate() {
+        let has_answer = |chart: &UnitChart| chart.series.iter().any(|series| series.tone == Tone::Answer);
+        let is_named = |series: &&Series| !matches!(series.tone, Tone::Series(_));
+        let brief =
+            |chart: &UnitChart| -> Vec<Series> { chart.series.iter().filter(is_named).cloned().collect() };
+        let is_brief = |chart: &UnitChart| height < BRIEF && has_answer(chart);
+        let briefs: Vec<Option<Vec<Series>>> =
+            self.charts.iter().map(|chart| is_brief(chart).then(|| brief(chart))).collect();
+        let mut drawn: Vec<(Chart<'_>, Rect)> = Vec::new();
+        for (at, (chart, brief)) in self.charts.iter().zip(&briefs).take(shown).enumerate() {
             let first = at as u16 * height;
             // The last chart gets the remaining rows; blank rows separate the others.
             let last = at + 1 == shown;
@@ -200,9 +224,22 @@ impl CurvesView {
                 None => y,
             };
             let place = Rect { y: area.y + first, height, ..area };
-            let chart = Chart::new(&input.app.look.theme, &chart.series, x, y)
+            let series = brief.as_ref().unwrap_or(&chart.series);
+            let chart = Chart::new(&input.app.look.theme, series, x, y)
                 .baselines(&chart.lines)
                 .events(if at == 0 { &marks } else { &[] });
+            drawn.push((chart, place));
+        }
+        // The axes of several charts begin and end in the same columns.
+        let plots = drawn.iter().filter_map(|(chart, place)| chart.axis_place(*place));
+        let margins = plots.fold((0, 0), |(left, right), plot| {
+            (
+                plot.left().saturating_sub(area.x).max(left),
+                area.right().saturating_sub(plot.right()).max(right),
+            )
+        });
+        for (chart, place) in drawn {
+            let chart = if shown > 1 { chart.margins(margins.0, margins.1) } else { chart };
             out.axes.extend(chart.axis_place(place).map(|place| (input.pane, place)));
             (&chart).render(place, buf);
         }

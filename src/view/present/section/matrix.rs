@@ -34,6 +34,9 @@ const TALL_SIGNS: u16 = 3;
 /// Maximum number of screen rows for each row of cells in groups.
 const TALL_GROUPS: u16 = 2;
 
+/// Maximum number of different amounts that are shaded without the darkest and the brightest shades.
+const FEW: usize = 3;
+
 /// Maximum number of columns to which a shaded cell of several rows is widened, per row of the cell.
 const ASPECT: u16 = 3;
 
@@ -91,11 +94,12 @@ impl MatrixView {
             let value = cell.value.as_f64().filter(|_| cell.tone != Meaning::Muted)?;
             Some(if matrix.unit.signed { value.abs() } else { value })
         };
-        let (low, high) = matrix
-            .cells
-            .iter()
-            .filter_map(amount)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let mut amounts: Vec<f64> = matrix.cells.iter().filter_map(amount).collect();
+        amounts.sort_by(f64::total_cmp);
+        amounts.dedup();
+        let [low, high] = [amounts.first(), amounts.last()].map(|end| end.copied().unwrap_or(0.0));
+        // A few amounts differ clearly without the darkest and the brightest shades.
+        let (first, range) = if amounts.len() <= FEW { (0.25, 0.5) } else { (0.0, 1.0) };
         let tile = |cell: &lightbay_core::report::Cell| {
             let shade = amount(cell).filter(|_| matrix.shaded && high > low);
             // On shaded cells, style or sign shows the meaning: bold for the answer, a mark for a cell that needs
@@ -111,7 +115,7 @@ impl MatrixView {
                 text: in_column(cell, matrix.unit).into(),
                 tone: shade.map_or_else(
                     || tone(cell.tone),
-                    |value| Tone::Heat(Theme::heat_level((value - low) / (high - low))),
+                    |value| Tone::Heat(Theme::heat_level(first + range * (value - low) / (high - low))),
                 ),
                 flag,
             }
@@ -147,6 +151,11 @@ impl MatrixView {
     /// Returns `true` if the matrix is drawn as a network.
     pub const fn is_network(&self) -> bool {
         self.graph.is_some()
+    }
+
+    /// Returns the minimum number of cells of the screen on which a network is readable; 0 for a matrix.
+    pub fn least_area(&self) -> u32 {
+        self.graph.as_ref().map_or(0, GraphView::least_area)
     }
 
     /// Returns the number of rows, including headings.
@@ -256,6 +265,9 @@ impl MatrixView {
         let (row, column, rows, columns) = if let Some(signs) = &self.signs {
             let state = &signs.state;
             (state.row_offset, state.column_offset, state.rows_shown, state.columns_shown)
+        } else if !self.groups.is_empty() {
+            // The headings name hidden groups.
+            (self.state.row_offset, 0, self.state.rows_shown, self.width())
         } else {
             let (column, columns, _) = self.window_of;
             (self.state.row_offset, column, self.state.rows_shown, columns)
@@ -417,30 +429,14 @@ impl MatrixView {
         out: &mut Drawn,
     ) {
         let theme = &input.app.look.theme;
-        let (width, groups) = (self.width(), self.groups.len());
-        let size = width.div_ceil(groups);
-        let fits = |shown: usize| {
-            let tiles = Tiles::new(theme, &self.rows, shown * size, &self.tiles);
-            tiles.groups(&self.groups[..shown]).fits(area.width)
-        };
-        let shown = (2..=groups).rev().find(|shown| fits(*shown)).unwrap_or(1);
-        let group = scroll::follow(0, selected.map(|at| at % width / size), shown, groups);
-        let (first, room) = (group * size, shown * size);
-        if self.window_of != (first, room, 0) {
-            self.window_of = (first, room, 0);
-            self.window.clear();
-            for row in self.tiles.chunks(width) {
-                self.window.extend(row.iter().skip(first).take(room).cloned());
-            }
-        }
-        self.state.selected = selected.map(|at| (at / width, at % width - first));
+        let width = self.width();
+        self.state.selected = selected.map(|at| (at / width, at % width));
         self.state.row_offset = input.state.offset;
         let tall = self.tall(theme, area.height);
-        let tiles = Tiles::new(theme, &self.rows, room, &self.window).tall(tall);
-        let tiles = tiles.groups(&self.groups[group..group + shown]);
+        let tiles = Tiles::new(theme, &self.rows, width, &self.tiles).tall(tall).groups(&self.groups);
         let headings = area.height > self.rows.len() as u16;
         (&tiles.headings(headings)).render(area, buf, &mut self.state);
-        let id = |row: u32, column: u32| self.id(row as usize * width + first + column as usize);
+        let id = |row: u32, column: u32| self.id(row as usize * width + column as usize);
         report_hits(input, &self.state.hits, id, out);
     }
 }
