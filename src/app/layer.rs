@@ -121,6 +121,8 @@ pub struct CellEdit {
     pub key: u64,
     /// `true` if the newest evaluation is still under way.
     pub waiting: bool,
+    /// `true` if the user accepted the edit before its evaluation ended.
+    pub is_accepted: bool,
     /// Results of the evaluation of `values`, best first.
     pub previews: Vec<Preview>,
     /// Reason that the last step was refused; empty if it was accepted.

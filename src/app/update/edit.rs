@@ -133,7 +133,7 @@ impl App {
         let change = work.set(setting).map_err(|problems| one_line(&problems))?;
         if change.made {
             self.reveal_change(&before);
-            self.changed(&change, effects);
+            self.changed(&change, &before, effects);
         } else {
             let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
             self.say(Severity::Info, format!("{}{entry} is {} already", change.name, change.new));
@@ -149,13 +149,18 @@ impl App {
         }
     }
 
-    /// Processes the change of a knob: a live change is passed to the active runs, any other change waits for the next
-    /// solve.
-    fn changed(&mut self, change: &KnobChange, effects: &mut Effects) {
+    /// Processes the change of a knob, and of the knobs that follow it, since `before`: a live change is passed to the
+    /// active runs, any other change waits for the next solve.
+    fn changed(&mut self, change: &KnobChange, before: &Setup, effects: &mut Effects) {
         self.to_remember = true;
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
         let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
-        let what = format!("{}{entry} {old} → {}", change.name, change.new);
+        let mut what = format!("{}{entry} {old} → {}", change.name, change.new);
+        let mut following = self.work.as_ref().map_or_else(Vec::new, |work| work.differences(before));
+        following.retain(|row| row.section == Section::Scenario && row.name != change.name);
+        if change.section == Section::Scenario && !following.is_empty() {
+            what = format!("{what}, {}", changes_in_words(&following));
+        }
         if change.name == name_param().name {
             self.say(Severity::Info, format!("{what}; exports and new plans use the new name"));
             return;
@@ -326,6 +331,7 @@ impl App {
             entry,
             key: self.next_key,
             waiting: false,
+            is_accepted: false,
             previews: Vec::new(),
             problem: String::new(),
             typing: false,
@@ -395,7 +401,7 @@ impl App {
                 }
             }
         }
-        edit.waiting = true;
+        (edit.waiting, edit.is_accepted) = (true, false);
         effects.push(Effect::Evaluate(Evaluation {
             key,
             scenario,
@@ -410,11 +416,11 @@ impl App {
         Some(self.plans.shown()?.plan.as_ref()?.0.scenario())
     }
 
-    /// Accepts the edit: adds the plan of the preview to the table of plans.
+    /// Accepts the edit: adds the plan of the preview to the table of plans, once it is evaluated.
     pub(super) fn accept_cell(&mut self, effects: &mut Effects) {
         let Some(Layer::EditCell(edit)) = self.layers.last_mut() else { return };
         if edit.waiting {
-            edit.problem = "still evaluating; press Enter again in a moment".to_owned();
+            edit.is_accepted = true;
             return;
         }
         let kept = edit.plan().cloned();

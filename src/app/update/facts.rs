@@ -41,7 +41,7 @@ impl App {
                 self.lost = (merged, dropped);
                 self.dirty.frame = true;
             }
-            Fact::Evaluated { key, previews } => self.evaluated(key, previews),
+            Fact::Evaluated { key, previews } => self.evaluated(key, previews, effects),
             Fact::Checked { number, standing, lines } => self.checked(number, standing, lines),
             Fact::PlanLoaded { number, plan } => self.plan_loaded(number, plan),
             Fact::Kept { number, plan, source } => {
@@ -419,7 +419,7 @@ impl App {
         self.to_remember = true;
     }
 
-    fn evaluated(&mut self, key: u64, mut previews: Vec<Preview>) {
+    fn evaluated(&mut self, key: u64, mut previews: Vec<Preview>, effects: &mut Effects) {
         if self.previewed(key, &previews) {
             return;
         }
@@ -447,7 +447,11 @@ impl App {
             _ => String::new(),
         };
         edit.previews = previews;
+        let is_accepted = std::mem::take(&mut edit.is_accepted);
         self.touch();
+        if is_accepted {
+            self.accept_cell(effects);
+        }
     }
 
     fn checked(&mut self, number: u64, standing: Option<Standing>, lines: Vec<String>) {
