@@ -35,7 +35,7 @@ mod spans;
 mod tests;
 
 use super::rows::{self, ends, from};
-use super::{PaneInput, Title, below, body, frame, labels, plain};
+use super::{PaneInput, Title, below, body, frame, frame_in_sight, labels, plain};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, ItemSetting, PaneDrawn};
 use crate::app::pane::ItemId;
@@ -78,6 +78,9 @@ const GAP: u16 = 2;
 /// Minimum height at which the details of an item are drawn below its section, if they do not fit next to it.
 const BELOW: u16 = 9;
 
+/// Minimum number of rows of a list above the details of its item.
+const LISTED: u16 = 4;
+
 /// Minimum number of rows of long details below a section, with their heading.
 const DETAILS: u16 = 5;
 
@@ -117,11 +120,11 @@ pub struct SectionContext {
     pub pointed: Option<PointedItem>,
     /// Number of columns at the left that another list uses.
     pub left: u16,
+    /// `true` while the details are those of the item that was selected before.
+    pub detail_is_late: bool,
 }
 
 /// A section on the screen: its drawn content, filled when the section or its form changes.
-    /// `true` while the details are those of the item that was selected before.
-    pub detail_is_late: bool,
 #[derive(Debug, Default)]
 pub struct SectionView {
     content: SectionContent,
@@ -130,11 +133,11 @@ pub struct SectionView {
     panels: Panels,
     /// The item that the user selected, with its name: the item stays selected if a new plan has it in another row.
     named: Option<(ItemId, ItemName)>,
+    /// Number of rows of the body drawn last, without the sentences below it.
+    rows: u16,
 }
 
 /// Parts of a pane: the section, and the details of its chosen item.
-    /// Number of rows of the body drawn last, without the sentences below it.
-    rows: u16,
 struct Division {
     section: Rect,
     detail: Rect,
@@ -177,7 +180,9 @@ impl SectionView {
         let known = own.or(usual);
         let follow = known.is_some() || steps;
         let marked = input.focused || has_details || prepared.section.usual.is_some();
-        Selection { item: known.or_else(first), marked, follow, chosen: own.is_some() }
+        // The cursor of curves starts at their first mark, such as the present value of a parameter.
+        let item = known.or_else(|| self.content.marked()).or_else(first);
+        Selection { item, marked, follow, chosen: own.is_some() }
     }
 
     /// Returns the item with the name of the selected item, else the selected item, else the nearest item.
@@ -194,16 +199,16 @@ impl SectionView {
         self.content.wish()
     }
 
-    /// Draws a section below its title. `detail` is the section with the details of the selected item; `None` if these
-    /// details are not computed yet or the items have none.
-    #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
-    pub fn draw(
-        &mut self,
     /// Returns the number of rows of the body drawn last, without the sentences below it.
     pub const fn rows(&self) -> u16 {
         self.rows
     }
 
+    /// Draws a section below its title. `detail` is the section with the details of the selected item; `None` if these
+    /// details are not computed yet or the items have none.
+    #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
+    pub fn draw(
+        &mut self,
         input: &PaneInput<'_>,
         prepared: &Arc<Prepared>,
         detail: Option<&Arc<Prepared>>,
@@ -223,7 +228,9 @@ impl SectionView {
         }
         frame(input, &title, Shown::Ready, area, buf);
         let speaks = area.height >= SENTENCE && !self.content.items().is_empty();
-        let sums_up = area.height >= SUMMARY && !section.sentence.is_empty();
+        // A small chart needs the row for its axis.
+        let summary = if self.content.is_stepped_curve() { SENTENCE } else { SUMMARY };
+        let sums_up = area.height >= summary && !section.sentence.is_empty();
         let given = pointed.as_ref().filter(|pointed| chosen.is_none_or(|id| pointed.item == Some(id)));
         let sentence = match given.and_then(|pointed| pointed.sentence.as_ref()) {
             Some(given) => pieces(given),
@@ -238,9 +245,9 @@ impl SectionView {
             }
             _ => sentence,
         };
-        // The legend of small pictures is shown only with them.
-        let has_legend = section.panels.is_empty() || area.height >= LARGE;
-        let legend = if has_legend { pieces(&section.legend) } else { Vec::new() };
+        // The legend of a picture is shown only with it.
+        let has_legend = self.content.has_room(area) && (section.panels.is_empty() || area.height >= LARGE);
+        let legend = if has_legend { pieces(section.legend_of(input.mode())) } else { Vec::new() };
         // Explanations are less important than the sentence above them.
         let is_plain = |piece: &Piece| piece.tone == Tone::Text;
         let dim = |piece: Piece| if is_plain(&piece) { Piece { tone: Tone::Muted, ..piece } } else { piece };
@@ -256,6 +263,7 @@ impl SectionView {
         let sentence_row = if speaks || sums_up { rows(&sentence) } else { 0 };
         let legend_row = if area.height >= LEGEND && !legend.is_empty() { rows(&legend) } else { 0 };
         let whole = body(area, sentence_row + legend_row);
+        self.rows = whole.height;
         let inner = rows::beside(whole, left, 0).1;
         if inner.is_empty() {
             return;
@@ -263,7 +271,6 @@ impl SectionView {
         let inner = match section.slider.as_ref().filter(|_| inner.height >= SLIDER) {
             Some(_) => rows::from(inner, 1),
             None => inner,
-        self.rows = whole.height;
         };
         let has_details = has_details(input);
         if let Some(detail) = detail {
@@ -274,7 +281,7 @@ impl SectionView {
             .then(|| self.panels.draw(input, (&mut self.content, selection), inner, buf, out))
             .flatten();
         let place = if has_details && (detail.is_some() || chosen.is_some()) {
-            self.divide(inner)
+            self.divide(inner, input.info.section.is_some_and(|info| info.details_first))
         } else {
             Division { section: inner, detail: Rect::ZERO }
         };
@@ -300,7 +307,7 @@ impl SectionView {
         if let Some(detail) = detail.filter(|_| place.height >= least) {
             self.draw_detail(input, &detail.section, place, buf);
         }
-        drawn.items = Arc::clone(self.content.items());
+        drawn.items = self.content.drawn_items();
         drawn.labels =
             labels(input, self.content.items(), |id| Some(self.content.sentence(section, id)?.to_string()));
         drawn.chosen = chosen.filter(|_| pointed.is_some() || input.state.selected != chosen);
@@ -310,6 +317,7 @@ impl SectionView {
             drawn.steps_through = Some((input.pane, item));
             let has_axis = self.content.has_spans() || self.content.is_stepped_curve();
             drawn.along_axis = has_axis && !has_details;
+            drawn.on_axis = self.content.on_axis(item).filter(|_| selection.chosen);
         }
         let typed = chosen.and_then(|id| section.edits.get(&id));
         drawn.setting = match typed {
@@ -319,6 +327,7 @@ impl SectionView {
                 .map(|text| ItemSetting { text, is_complete: true }),
         };
         let under = Rect { height: sentence_row, ..below(whole) };
+        let mut names_rows = false;
         if sentence_row > 0 {
             // Hidden rows are always indicated; `i` shows the full sentence about the item.
             let pictures = with_panels.and_then(|_| self.panels.in_sight());
@@ -328,15 +337,16 @@ impl SectionView {
             let fits = wide[0] + 2 + wide[1] <= under.width || wide[1] * 2 <= under.width;
             if sentence_row > 1 {
                 let words = [sentence.clone(), vec![Piece::text("  ")], in_sight].concat();
-                rows::wrapped(theme, &words, under, buf);
+                names_rows = Sentence::new(theme, &words).rows(under.width, sentence_row + 1) <= sentence_row;
+                rows::wrapped(theme, if names_rows { &words } else { &sentence }, under, buf);
             } else {
+                names_rows = fits;
                 ends(theme, &sentence, if fits { &in_sight } else { &[] }, under, buf);
             }
         }
-        // Without a row for the sentence, the title names the visible rows.
-        if let Some(words) = self.content.in_sight().filter(|_| sentence_row == 0) {
-            let context = vec![Piece::muted(words)];
-            frame(input, &Title { context, ..title }, Shown::Ready, area, buf);
+        // Without room below, the title names the visible rows.
+        if let Some(words) = self.content.in_sight().filter(|_| !names_rows) {
+            frame_in_sight(input, &title, &rows::brief(&words), Shown::Ready, area, buf);
         }
         rows::wrapped(theme, &legend, Rect { y: under.y + sentence_row, height: legend_row, ..under }, buf);
         drawn.sentence = plain(&sentence);
@@ -355,10 +365,13 @@ impl SectionView {
     }
 
     /// Divides the body into room for the section and for the details of the chosen item: next to the section, else
-    /// below it, else none.
-    fn divide(&self, inner: Rect) -> Division {
+    /// below it, else none. `details_first`: a small pane shows the details alone.
+    fn divide(&self, inner: Rect, details_first: bool) -> Division {
         let wish = self.content.wish();
         let beside_it = self.detail.wish().clamp(DETAIL, (inner.width / 2).max(DETAIL));
+        // At least half of a matrix has to be visible.
+        let of_matrix = self.detail.matrix().map_or(0, |_| self.detail.wish() / 2);
+        let beside_it = beside_it.max(of_matrix);
         // Long details of a short list use the whole width below it.
         let is_long = self.detail.rows() > inner.height && self.content.rows() <= inner.height / 4;
         if !is_long && wish.saturating_add(GAP + beside_it) <= inner.width {
@@ -368,20 +381,34 @@ impl SectionView {
         if inner.height < BELOW {
             return Division { section: inner, detail: Rect::ZERO };
         }
-        // A picture of the item gets its rows first, below its heading; the list keeps the rest, which may be none.
+        // A picture of the item gets its rows first, below its heading; the list keeps the rest, which may be none if the
+        // details come first.
         let least = self.detail.least_pictured().saturating_add(1);
+        let kept = if details_first { 2 } else { LISTED.min(self.content.rows()) };
         let height = match self.detail.pictured().saturating_add(1) {
             // A short list of details takes only its rows.
             1 => (inner.height / 2).max(inner.height.saturating_sub(self.detail.rows() + 2)).max(5),
-            rows if rows + 2 < inner.height => inner.height - rows - 1,
-            rows if rows <= inner.height && least == rows => 0,
-            _ if least + 2 < inner.height => inner.height - least - 1,
-            _ if least <= inner.height => 0,
+            rows if rows + kept < inner.height => inner.height - rows - 1,
+            rows if details_first && rows <= inner.height && least == rows => 0,
+            _ if least + kept < inner.height => inner.height - least - 1,
+            _ if details_first && least <= inner.height => 0,
+            _ if self.content.rows() > inner.height / 3 => inner.height,
             _ => 3,
         };
         let height = self.content.rows_in(height);
-        // A heading with one or two rows of details says less than these rows of the list.
-        if height > 0 && self.detail.rows() > 3 && inner.height.saturating_sub(height + 1) < DETAILS {
+        // A list without its bars may fit next to the details.
+        let (bare, _) = self.content.widths();
+        let is_cut = height < self.content.rows() || height + 1 >= inner.height;
+        let is_cut = is_cut && self.content.pictured() == 0 && !is_long;
+        if is_cut && bare.saturating_add(GAP + beside_it) <= inner.width {
+            let columns = inner.width.saturating_sub(GAP + self.detail.wish()).max(bare);
+            let (section, detail) = rows::beside(inner, columns, GAP);
+            return Division { section, detail };
+        }
+        // A heading with one or two rows of details says less than these rows of the list, unless they are a whole picture.
+        let rest = inner.height.saturating_sub(height + 1);
+        let is_whole = least > 1 && least <= rest;
+        if height > 0 && self.detail.rows() > 3 && rest < DETAILS && !is_whole {
             return Division { section: inner, detail: Rect::ZERO };
         }
         let detail = from(inner, if height == 0 { 0 } else { height + 1 });

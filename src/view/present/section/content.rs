@@ -5,9 +5,9 @@ use super::{Prepared, curves, matrix, spans};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::{ItemId, PaneState};
 use crate::view::present::PaneInput;
-use crate::view::present::rows::{beside, from};
+use crate::view::present::rows::{beside, from, line};
 use lightbay_core::report::{Block, Body, Phrase, Section};
-use lightbay_widgets::Theme;
+use lightbay_widgets::{Piece, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ const PICTURE: u16 = 8;
 /// Minimum number of rows of a drawn network with lists.
 const NETWORK: u16 = 18;
 
-/// Minimum numbers of rows and columns of curves with lists; with fewer columns, only the lists are drawn.
-const CURVES: u16 = 6;
+/// Minimum numbers of rows and columns of curves; with fewer of them, only the lists are drawn.
+const CURVES: u16 = 3;
 const CURVES_WIDE: u16 = 36;
 
 /// Number of columns between a list and the picture at its right.
@@ -31,8 +31,12 @@ pub struct SectionContent {
     of: Option<(Arc<Prepared>, &'static str)>,
     list: List,
     picture: Option<Picture>,
+    /// Heading of the picture, which is drawn between the lists and a picture below them.
+    heading: String,
     picture_is_first: bool,
     picture_is_drawn: bool,
+    /// `true` if the pane is too small for the picture.
+    hides_picture: bool,
     list_is_drawn: bool,
     items: Arc<[Item]>,
 }
@@ -100,6 +104,8 @@ impl SectionContent {
             Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
             Body::Facts(_) | Body::Table(_) => None,
         });
+        let of_picture = blocks.iter().find(|(_, block)| !is_list(block));
+        self.heading = of_picture.map_or_else(String::new, |(_, block)| block.title.clone());
         // A form may also be an order of the rows.
         let lists = blocks.iter().filter_map(|(at, _)| {
             let orders = prepared.lists.get(*at)?;
@@ -132,8 +138,24 @@ impl SectionContent {
         &self.items
     }
 
+    /// Returns the items among which keys move: those of the matrix, if the rows below it are not drawn.
+    pub fn drawn_items(&self) -> Arc<[Item]> {
+        match self.matrix().filter(|_| self.picture_is_first && !self.list_is_drawn) {
+            Some(matrix) => matrix.items(0).collect::<Vec<_>>().into(),
+            None => Arc::clone(&self.items),
+        }
+    }
+
     pub fn has(&self, id: ItemId) -> bool {
         self.items.iter().any(|item| item.id == id)
+    }
+
+    /// Returns the position of curves nearest to their first mark, if positions are the items.
+    pub fn marked(&self) -> Option<ItemId> {
+        match &self.picture {
+            Some(Picture::Curves(curves)) if self.list.is_empty() => curves.marked(),
+            _ => None,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -194,7 +216,9 @@ impl SectionContent {
     /// for both, the upper part gets all of it, and the lower part is drawn only in a larger pane.
     fn split(&self, theme: &Theme, inner: Rect) -> ContentSplit {
         let rows = self.list.rows() as u16;
-        let Some(picture) = &self.picture else { return ContentSplit { picture: Rect::ZERO, list: inner } };
+        let Some(picture) = self.picture.as_ref().filter(|_| !self.hides_picture) else {
+            return ContentSplit { picture: Rect::ZERO, list: inner };
+        };
         let wanted = picture.rows();
         let gap = 1;
         if self.list.is_empty() {
@@ -234,7 +258,9 @@ impl SectionContent {
                 ContentSplit { picture: Rect::ZERO, list: inner }
             };
         }
-        let most = inner.height.saturating_sub(rows.min(inner.height / 2) + gap);
+        let share =
+            if matches!(picture, Picture::Curves(_)) { inner.height * 2 / 5 } else { inner.height / 2 };
+        let most = inner.height.saturating_sub(rows.min(share) + gap);
         // Intervals of time above a list are shown whole if they fit.
         let is_whole = self.has_spans() && self.picture_is_first && wanted <= inner.height;
         let height = if is_whole { wanted } else { wanted.min(most).max(PICTURE.min(wanted)) };
@@ -280,6 +306,7 @@ impl SectionContent {
                 None => {}
             }
         }
+        self.draw_heading(input, &split, buf);
         if split.list.is_empty() {
             return match &self.picture {
                 Some(Picture::Spans(spans)) => Some(spans.page()),
@@ -299,7 +326,25 @@ impl SectionContent {
         Some(self.list.draw(input, selection, split.list, buf, out))
     }
 
-    fn matrix(&self) -> Option<&matrix::MatrixView> {
+    /// Draws the heading of a picture in the row between it and the lists above it.
+    fn draw_heading(&self, input: &PaneInput<'_>, split: &ContentSplit, buf: &mut Buffer) {
+        let ContentSplit { picture, list } = split;
+        if !list.is_empty() && picture.y > list.bottom() && !self.heading.is_empty() {
+            let place = Rect { y: picture.y - 1, height: 1, ..*picture };
+            line(&input.app.look.theme, &[Piece::muted(self.heading.clone())], place, buf);
+        }
+    }
+
+    /// Sets the area of the pane. Returns `true` if it has room for the picture: a small pane shows the lists of a network
+    /// with many nodes.
+    pub fn has_room(&mut self, pane: Rect) -> bool {
+        let least = self.matrix().filter(|_| !self.list.is_empty()).map_or(0, matrix::MatrixView::least_area);
+        self.hides_picture = least > u32::from(pane.width) * u32::from(pane.height);
+        !self.hides_picture
+    }
+
+    /// Returns the matrix, if the picture is one.
+    pub fn matrix(&self) -> Option<&matrix::MatrixView> {
         match &self.picture {
             Some(Picture::Matrix(matrix)) => Some(matrix),
             _ => None,
@@ -324,6 +369,14 @@ impl SectionContent {
     /// Returns `true` if the items are positions on the axis of curves.
     pub fn is_stepped_curve(&self) -> bool {
         matches!(self.picture, Some(Picture::Curves(_))) && self.list.is_empty()
+    }
+
+    /// Returns the start of an interval as a fraction of the axis; `None` for other items.
+    pub fn on_axis(&self, id: ItemId) -> Option<f64> {
+        match &self.picture {
+            Some(Picture::Spans(spans)) => spans.on_axis(id),
+            _ => None,
+        }
     }
 
     /// Returns `true` if the bracket keys step through intervals of time.
@@ -352,6 +405,8 @@ impl SectionContent {
             }
         }
         if !split.list.is_empty() && !list::flow(&self.list, &still, split.list, buf) {
+            // A list in several columns names its hidden rows below the last one.
+            self.list_is_drawn = true;
             self.list.draw(&still, Selection::default(), split.list, buf, &mut nobody);
         }
     }
@@ -394,5 +449,3 @@ impl SectionContent {
         }
     }
 }
-            // A list in several columns names its hidden rows below the last one.
-            self.list_is_drawn = true;

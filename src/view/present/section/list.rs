@@ -241,7 +241,7 @@ impl List {
         let top = self.parts.iter().find(|part| part.end() > below);
         let pins = top.is_some_and(|part| part.block.heads_are_above(below.saturating_sub(part.first)));
         let (first, room) = if offset == 0 || !pins { (offset, height) } else { (below, room) };
-        self.sight = (self.rows() > height).then(|| self.rows_between(first, first + room));
+        self.sight = (self.rows() > height).then(|| self.rows_between((first, first + room), selection.item));
         self.state.selected = selection.shown();
         let mut above = 0;
         for part in &self.parts {
@@ -267,16 +267,30 @@ impl List {
 }
 
 impl List {
-    /// Returns first and last item, from 1, in a range of rows of the list, and the total number of items.
-    fn rows_between(&self, from: usize, to: usize) -> [usize; 3] {
-        let (mut before, mut seen, mut all) = (0, 0, 0);
-        for part in &self.parts {
+    /// Returns first and last row, from 1, in a range of rows of the list, and the total number of rows: of the block
+    /// with the selected item if only some of its rows are visible, else of the first such block, else of all blocks.
+    fn rows_between(&self, (from, to): (usize, usize), selected: Option<ItemId>) -> [usize; 3] {
+        let seen = |part: &Part| {
             let (first, count) = (part.first + part.block.above(), part.block.rows.len());
-            before += from.saturating_sub(first).min(count);
-            seen += to.saturating_sub(first).min(count) - from.saturating_sub(first).min(count);
-            all += count;
-        }
-        [before + 1, before + seen, all]
+            [from.saturating_sub(first).min(count) + 1, to.saturating_sub(first).min(count), count]
+        };
+        let is_cut = |part: &&Part| {
+            let [first, last, all] = seen(part);
+            first <= last && (first > 1 || last < all)
+        };
+        let is_selected = |part: &&Part| selected.is_some_and(|id| part.block.place_of(id).is_some());
+        let mut cut = self.parts.iter().filter(is_cut);
+        let chosen = self.parts.iter().filter(is_cut).find(is_selected).or_else(|| cut.next());
+        let all = || self.parts.iter().map(seen);
+        chosen.map_or_else(
+            || {
+                let before: usize = all().map(|[first, ..]| first - 1).sum();
+                let hidden: usize = all().map(|[_, last, all]| all - last).sum();
+                let count: usize = all().map(|[.., all]| all).sum();
+                [before + 1, count - hidden, count]
+            },
+            seen,
+        )
     }
 }
 
