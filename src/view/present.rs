@@ -8,7 +8,7 @@
 mod crossconnect;
 mod explained;
 mod job_results;
-mod rows;
+pub mod rows;
 mod section;
 mod tpu;
 mod training;
@@ -19,7 +19,7 @@ use crate::app::drawn::{Drawn, Hit, Item, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState};
 use crate::app::state::App;
 use explained::{Explain, Explanations};
-use lightbay_core::report::RunSort;
+use lightbay_core::report::{RunSort, SectionInfo};
 use lightbay_widgets::{Pane, PaneState as Shown, Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -194,6 +194,18 @@ impl Presenter {
 
 /// Draws the title line, or only a message if the body is missing.
 fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf: &mut Buffer) {
+    frame_in_sight(input, title, "", state, area, buf);
+}
+
+/// Draws the title line with the visible part of the body, such as `4 of 8`.
+fn frame_in_sight(
+    input: &PaneInput<'_>,
+    title: &Title,
+    sight: &str,
+    state: Shown<'_>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let keymap = &input.app.keymap;
     let (stale, words);
     let state = match state {
@@ -207,14 +219,25 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         }
         state => state,
     };
-    let state = if state == Shown::Ready && input.app.is_stale() && !draws_run(input.info) {
+    let is_present = input.info.section.is_some_and(SectionInfo::is_of_present);
+    let is_stale = input.app.is_stale();
+    let state = if state == Shown::Ready && is_stale && !is_present && !draws_run(input.info) {
         stale = input.app.plans.shown().map_or_else(String::new, |shown| format!("plan {} *", shown.number));
         Shown::Stale(&stale)
     } else {
         state
     };
-    let preview = input.app.preview().filter(|_| state == Shown::Ready && input.info.sweeps.is_none());
+    let shows_plan = state == Shown::Ready && input.info.sweeps.is_none();
+    let preview = input.app.preview().filter(|_| shows_plan && !is_present);
+    let edit = input.app.cell_edit().filter(|edit| edit.is_changed() && edit.plan().is_some());
+    let edit = edit.filter(|_| shows_plan && !draws_run(input.info));
     let mut context = Vec::new();
+    if is_stale && is_present && state == Shown::Ready {
+        context.push(Piece::new("present parameters  ", Tone::Changed));
+    }
+    if let Some(of) = edit.and_then(|_| input.app.plans.shown()) {
+        context.push(Piece::new(format!("edit of {}  ", of.number), Tone::Changed));
+    }
     if let Some(preview) = preview {
         context.push(Piece::new("preview", Tone::Changed));
         context.push(Piece::muted(format!(" by {}  ", preview.0.header().method)));
@@ -224,13 +247,16 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         .number(input.info.number)
         .context(&context)
         .value(&title.value)
+        .sight(sight)
         .focused(input.focused)
         .state(state))
         .render(area, buf);
     // A large empty pane also says which question it will answer.
     if matches!(state, Shown::Empty { .. }) && area.height >= ASKED {
         let question = [Piece::muted(input.info.help)];
-        rows::line(&input.app.look.theme, &question, rows::row(body(area, 0), 1), buf);
+        let place = rows::row(body(area, 0), 1);
+        let height = if area.height < ASKED_IN_ROWS { 1 } else { 2 };
+        rows::wrapped(&input.app.look.theme, &question, Rect { height, ..place }, buf);
     }
 }
 
@@ -242,6 +268,9 @@ fn draws_run(info: &PaneInfo) -> bool {
 
 /// Minimum height at which an empty pane shows its question.
 const ASKED: u16 = 12;
+
+/// Minimum height of an empty pane whose question may use two rows.
+const ASKED_IN_ROWS: u16 = 16;
 
 /// Returns the names of items for a search; none unless a search needs them.
 fn labels(

@@ -84,7 +84,7 @@ impl<'a> Tabs<'a> {
     }
 
     /// Sets the text after the last tab, such as the number of panes without a tab; it is omitted if the short names of all
-    /// tabs leave no room for it.
+    /// tabs or the text at the right end leave no room for it.
     #[must_use]
     pub const fn more(mut self, more: &'a [Piece]) -> Self {
         self.more = more;
@@ -161,9 +161,13 @@ impl StatefulWidget for &Tabs<'_> {
         let width = pen.width();
         let right_width = i32::from(pieces_width(self.right, pen.glyphs()));
         let more = i32::from(pieces_width(self.more, pen.glyphs()));
-        let more = if more > 0 && self.total(0, count) + more + 3 <= width { more + 2 } else { 0 };
+        let has_right = |room: i32| right_width > 0 && self.total(count, count) + right_width + 3 <= room;
+        // The text at the right end is more important than the number of panes without a tab.
+        let keeps_right = !has_right(width - 1) || has_right(width - 3 - more);
+        let has_more = more > 0 && keeps_right && self.total(0, count) + more + 3 <= width;
+        let more = if has_more { more + 2 } else { 0 };
         let room = width - 1 - more;
-        if right_width > 0 && self.total(count, count) + right_width + 3 <= room {
+        if has_right(room) {
             pen.pieces_right(width - 1, 0, self.right);
         }
         let spread = i32::from(self.total(count, count) + right_width + 7 + count as i32 <= room);
@@ -221,5 +225,30 @@ impl StatefulWidget for &Tabs<'_> {
         if more > 0 {
             pen.pieces(x + 1, 0, more, self.more);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text_of;
+
+    #[test]
+    fn names_are_shortened_only_as_much_as_necessary() {
+        let theme = Theme::default();
+        let tabs = [
+            Tab::new(1, "1", "Demand and circuits").short("Dema."),
+            Tab::new(2, "2", "Layers"),
+            Tab::new(3, "3", "Predictor").short("Pred."),
+        ];
+        let more = [Piece::muted("+2 p")];
+        let drawn = |width: u16| {
+            let area = Rect::new(0, 0, width, 1);
+            let (mut buf, mut hits) = (Buffer::empty(area), Hits::default());
+            Tabs::new(&theme, &tabs).more(&more).render(area, &mut buf, &mut hits);
+            text_of(&buf)
+        };
+        assert_eq!(drawn(36), "  1 Dema.  2 Layers  3 Predi.  +2 p");
+        assert_eq!(drawn(30), "  1 Dema.  2 Layers  3 Predi.");
     }
 }

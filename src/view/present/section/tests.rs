@@ -148,3 +148,9 @@ fn large_numbers_of_a_list_are_grouped() {
     let list = list(&section);
     assert_eq!(list.sentence(&section, 1).unwrap().to_string(), "> ends 40 468.750 µs");
 }
+
+#[test]
+fn a_title_names_the_visible_rows_and_columns_briefly() {
+    let all = ["rows 1-4 of 8", "rows 4-7 of 8", "columns 1-17 of 28", "rows 2-4 of 4, columns 1-3 of 4"];
+    assert_eq!(all.map(rows::brief), ["4 of 8", "4-7 of 8", "columns 17 of 28", "3 x 3 of 4 x 4"]);
+}
