@@ -59,7 +59,7 @@ impl SectionSubject {
             Some(Self::Scenario(work.now.sha256.clone(), work.now.scenario.clone()))
         };
         // The effect of a slider is shown at once, without waiting for the new plan.
-        if info.of == SectionOf::Scenario && info.slides.is_some() {
+        if info.is_of_present() {
             return scenario();
         }
         let Some(plan) = app.shown_plan() else {
@@ -163,6 +163,7 @@ impl SectionPanes {
         };
         let before = other_plan(app, plan).map_or_else(Vec::new, |plan| vec![plan, Piece::muted("  ")]);
         let context = SectionContext { before, ..SectionContext::default() };
+        let is_live = session.as_ref().is_some_and(|(session, _)| session.is_active());
         let of_items = subject.clone();
         let work = move |deadline: Deadline| {
             subject.with(|report| {
@@ -184,7 +185,7 @@ impl SectionPanes {
             };
             Arc::new(work) as ItemWork
         });
-        let wanted = Wanted { key, plan, work, detail, is_live: info.in_session };
+        let wanted = Wanted { key, plan, work, detail, is_live };
         pane.draw(input, Some(wanted), context, area, buf, out);
     }
 }
