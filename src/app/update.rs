@@ -125,7 +125,7 @@ impl App {
             Command::ResetSizes => self.focus.side = 0,
             Command::Motion(go) => self.go(go, effects),
             Command::Step(by) => self.step(i64::from(by)),
-            Command::Axis(by) => self.axis(by, 0.5),
+            Command::Axis(by) => self.axis(by),
             Command::Play => self.toggle_play(),
             Command::Freeze => self.toggle_freeze(effects),
             Command::Inspect => self.inspect(effects),

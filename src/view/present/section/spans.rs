@@ -15,6 +15,9 @@ use std::collections::BTreeSet;
 /// Maximum number of rows of a lane.
 const TALL: u16 = 3;
 
+/// Height of a full bar among bars whose heights are amounts, as a fraction of the lane.
+const SPACED: f64 = 0.75;
+
 /// Characters of numbered intervals if colours are missing.
 const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
@@ -83,6 +86,13 @@ impl SpansView {
         self.spans.iter().find(|(item, _)| item.id == id).map(|(_, sentence)| sentence.clone())
     }
 
+    /// Returns the start of a span as a fraction of the axis.
+    pub fn on_axis(&self, id: ItemId) -> Option<f64> {
+        let (begin_s, end_s) = self.axis_s;
+        let (item, _) = self.spans.iter().find(|(item, _)| item.id == id)?;
+        Some((f64::from(item.place) - begin_s) / (end_s - begin_s)).filter(|at| (0.0..=1.0).contains(at))
+    }
+
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -113,6 +123,9 @@ fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<
     let (mut lanes, mut items): (Vec<SpanLane>, Vec<(Item, Phrase)>) = (Vec::new(), Vec::new());
     let mut count = 0;
     let mut known: BTreeSet<ItemId> = BTreeSet::new();
+    // Bars whose heights are amounts leave a gap to the lane above, so that lanes with full bars do not merge.
+    let has_heights = of_lanes.iter().flat_map(|lane| &lane.spans).any(|span| span.idle > 0.0);
+    let full = if has_heights { SPACED } else { 1.0 };
     for of in of_lanes {
         let first = lanes.len();
         lanes.push(SpanLane {
@@ -133,7 +146,8 @@ fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<
             let of_item = span.item.filter(|item| known.insert(*item));
             let id = of_item.unwrap_or_else(|| item_id(block, count));
             count += 1;
-            lanes[row].bars.push(bar(id, span, unit));
+            let bar = bar(id, span, unit);
+            lanes[row].bars.push(SpanBar { idle: 1.0 - full * (1.0 - span.idle), ..bar });
             let sentence = match &span.sentence {
                 own if !own.is_empty() => own.clone(),
                 _ => worded(&of.name, span, unit),
@@ -172,11 +186,13 @@ fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
 }
 
 /// Makes a sentence from name and times.
+        idle: span.idle,
 fn worded(lane: &str, span: &Span, unit: Unit) -> Phrase {
     let time = |value: f64| format!("{} {}", number(value, unit), unit.symbol);
     Phrase::new()
         .answer(format!("> {}", span.name))
         .muted(format!("  {lane}  "))
         .text(format!("{} to {}", time(span.start_s), time(span.end_s)))
+    let lane = lane.trim_start_matches(['▌', ' ']);
         .muted(format!("  {}", time(span.end_s - span.start_s)))
 }
