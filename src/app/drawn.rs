@@ -69,6 +69,8 @@ pub struct PaneDrawn {
     /// `true` if the bracket keys go through all items of the pane in the order of their positions on the axis; `false`
     /// if they go through one row after the other.
     pub along_axis: bool,
+    /// Position of the item that the user chose, as a fraction of the whole axis; zooming keeps it in sight.
+    pub on_axis: Option<f64>,
     /// The sentence about the selected item, which can be copied.
     pub sentence: String,
     /// Everything known about the selected item, one line each.
@@ -105,6 +107,7 @@ impl PaneDrawn {
             steps: 0,
             steps_through: None,
             along_axis: false,
+            on_axis: None,
             sentence: String::new(),
             details: Vec::new(),
             edit: None,

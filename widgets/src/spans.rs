@@ -30,6 +30,8 @@ pub struct SpanBar {
     pub letter: char,
     /// `true` if the interval is drawn as an underline.
     pub thin: bool,
+    /// Fraction of the full height that the interval lacks.
+    pub idle: f64,
 }
 
 /// A lane with its intervals.
@@ -240,7 +242,7 @@ impl<'a> SpanLanes<'a> {
             let (mut covered, mut most, mut shown) = (0.0, -1.0, None::<&SpanBar>);
             for bar in inside {
                 let overlap = bar.to.min(high) - bar.from.max(low);
-                covered += overlap.max(0.0);
+                covered += overlap.max(0.0) * (1.0 - bar.idle);
                 let is_selected = Some(bar.id) == state.selected;
                 // The selected interval is visible even if it is very short.
                 if overlap > most || is_selected {
@@ -256,7 +258,7 @@ impl<'a> SpanLanes<'a> {
             drawn.push(shown.filter(|bar| Some(bar.id) != state.selected));
             if let Some(bar) = shown {
                 let selected = Some(bar.id) == state.selected;
-                let share = if selected { 1.0 } else { covered / step };
+                let share = if selected { 1.0 - bar.idle } else { covered / step };
                 let style = self.style(bar, selected);
                 let style = if selected && !self.theme.shades() { self.theme.cursor() } else { style };
                 for row in 0..rows {

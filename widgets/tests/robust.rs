@@ -283,7 +283,7 @@ proptest! {
     ) {
         let node = |(name, x, y, tone)| GraphNode { name, place: [x, y], tone };
         let nodes: Vec<_> = nodes.into_iter().map(node).collect();
-        let edge = |(from, to, tone, letter, dotted)| GraphEdge { ends: [from, to], tone, letter, dotted };
+        let edge = |(from, to, tone, letter, dotted)| GraphEdge { ends: [from, to], tone, letter, dotted, short: from > to };
         let edges: Vec<_> = links.into_iter().map(edge).collect();
         check(area, |theme, area, buf| {
             NetworkGraph::new(theme, &nodes, &edges)
@@ -306,7 +306,7 @@ proptest! {
                 spans.sort_by(|a, b| a.0.total_cmp(&b.0));
                 let bar = |(from, to, tone)| {
                     id += 1;
-                    SpanBar { id, from, to, tone, letter: '#', thin: id % 3 == 0 }
+                    SpanBar { id, from, to, tone, letter: '#', thin: id % 3 == 0, idle: 0.0 }
                 };
                 SpanLane { name, tone: Tone::Text, words, bars: spans.into_iter().map(bar).collect() }
             })

@@ -228,12 +228,23 @@ impl App {
         }
     }
 
-    /// Stretches (`by` above 0), shrinks (below 0) or fits (0) the axis; `at` is the point of the window that keeps its place, as a fraction of the
-    /// window.
-    pub(super) fn axis(&mut self, by: i8, at: f64) {
-        self.axis_of(self.focus.pane, by, at);
+    /// Stretches (`by` above 0), shrinks (below 0) or fits (0) the axis of the focused pane around the item that the user
+    /// chose, else around the middle.
+    pub(super) fn axis(&mut self, by: i8) {
+        let pane = self.focus.pane;
+        let place = self.drawn_pane(pane).and_then(|drawn| drawn.on_axis);
+        let state = self.pane_mut(pane);
+        let (start, end) = state.window();
+        let at = place.map_or(0.5, |place| (place - start) / (end - start));
+        if let Some(place) = place.filter(|_| !(0.0..=1.0).contains(&at)) {
+            state.centre = place;
+            return self.axis_of(pane, by, 0.5);
+        }
+        self.axis_of(pane, by, at);
     }
 
+    /// Stretches (`by` above 0), shrinks (below 0) or fits (0) the axis of a pane; `at` is the point that keeps its place,
+    /// as a fraction of the window.
     pub(super) fn axis_of(&mut self, pane: PaneId, by: i8, at: f64) {
         let state = self.pane_mut(pane);
         if by == 0 {

@@ -48,6 +48,8 @@ pub struct Span {
     /// Number of the object to which the interval belongs, such as a chunk; a screen shows it by colour, and by a letter
     /// if the interval has no tone.
     pub series: Option<u32>,
+    /// Fraction of the resource that the interval leaves unused, from 0 to 1; a screen draws the interval lower.
+    pub idle: f64,
     /// `true` if the interval does not extend the total time, such as a reconfiguration during a compute phase; a
     /// screen draws it as an underline.
     pub hidden: bool,
