@@ -2,6 +2,7 @@
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use ratatui_core::style::Modifier;
 use ratatui_core::widgets::Widget;
 
 use super::dots::{Dots, Ink};
@@ -31,6 +32,8 @@ pub struct GraphEdge {
     pub letter: char,
     /// `true` if only every second dot is drawn.
     pub dotted: bool,
+    /// `true` if only a short line is drawn at each end, because the whole line would lie on others.
+    pub short: bool,
 }
 
 /// The network.
@@ -91,13 +94,19 @@ impl<'a> NetworkGraph<'a> {
         let mut dots = Dots::new(pen);
         let (across, down) = (dots.width() / dots.cells().0.max(1), dots.height() / dots.cells().1.max(1));
         let dot = |(x, y): (i32, i32)| (x * across + across / 2, y * down + down / 2);
-        dots.line(dot(from), dot(to), ink);
+        if edge.short {
+            for (end, other) in [(from, to), (to, from)] {
+                dots.line(dot(end), dot(stub(end, other)), ink);
+            }
+        } else {
+            dots.line(dot(from), dot(to), ink);
+        }
     }
 
     /// Writes the letter of each link on its line, at a place without another letter.
     fn draw_letters(&self, pen: &mut Pen<'_>) {
         let mut taken: Vec<(i32, i32)> = Vec::with_capacity(self.edges.len());
-        for edge in self.edges.iter().rev() {
+        for edge in self.edges.iter().rev().filter(|edge| !edge.short) {
             let Some([from, to]) = self.ends(pen, edge.ends) else { continue };
             let mut places = LETTER_PLACES.iter().map(|share| between(from, to, *share));
             let is_free = |place: &(i32, i32)| *place != from && *place != to && !taken.contains(place);
@@ -112,7 +121,7 @@ impl<'a> NetworkGraph<'a> {
     fn mark_selected(&self, pen: &mut Pen<'_>, ends: [usize; 2]) {
         let Some([from, to]) = self.ends(pen, ends) else { return };
         let edge = self.edges.iter().find(|edge| edge.ends == ends || edge.ends == [ends[1], ends[0]]);
-        let Some(edge) = edge else { return };
+        let Some(edge) = edge.filter(|edge| !edge.short) else { return };
         let style = if self.theme.shades() {
             self.theme.tinted(Tone::Answer).patch(self.theme.style(edge.tone))
         } else {
@@ -128,6 +137,12 @@ impl<'a> NetworkGraph<'a> {
 
 /// Places of a letter on its line, as fractions of the length of the line, the preferred one first.
 const LETTER_PLACES: [f64; 5] = [0.5, 0.38, 0.62, 0.28, 0.72];
+
+/// Returns the cell at which a short line from an end of a link stops: beside the name, and a row nearer to the other end.
+fn stub(end: (i32, i32), other: (i32, i32)) -> (i32, i32) {
+    let (across, down) = ((other.0 - end.0).signum(), (other.1 - end.1).signum());
+    (end.0 + if across == 0 { 4 } else { 4 * across }, end.1 + if down == 0 { -1 } else { down })
+}
 
 /// Returns the cell at a fraction of a line.
 fn between(from: (i32, i32), to: (i32, i32), share: f64) -> (i32, i32) {
@@ -158,7 +173,10 @@ impl Widget for &NetworkGraph<'_> {
             let wide = i32::from(text::width(&node.name, pen.glyphs()));
             let first = x - wide / 2;
             let is_end = self.selected.is_some_and(|ends| ends.contains(&at));
+            // The cells of bold links below a name stay bold unless this is undone.
             let plain = self.theme.style(node.tone);
+            let bold = plain.add_modifier & Modifier::BOLD;
+            let plain = plain.remove_modifier(Modifier::BOLD).add_modifier(bold);
             let style = if is_end { plain.patch(self.theme.cursor()) } else { plain };
             let is_free = |&(first, row): &(i32, i32)| {
                 let inside = first >= 0 && first + wide <= pen.width() && (0..pen.height()).contains(&row);

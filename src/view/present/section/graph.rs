@@ -20,6 +20,7 @@ pub struct GraphView {
     edges: Vec<GraphEdge>,
     /// The values of links, the largest first, each with the tone and letter of its links.
     key: Vec<(Tone, char, String)>,
+    least_area: u32,
 }
 
 /// Minimum number of rows at which the values of the links are explained below the network.
@@ -51,6 +52,7 @@ impl GraphView {
         let value = |rate: f64| format!("{} {}", text::number(rate, matrix.unit), matrix.unit.symbol);
         let named = |(rank, rate): (usize, &f64)| (Tone::Series(rank as u8), letter(rank), value(*rate));
         let key = rates.iter().enumerate().take(MOST_VALUES).map(named).collect();
+        let pitch = [0, 1].map(|axis| pitch(&matrix.places, axis));
         let mut edges: Vec<(u8, GraphEdge)> = Vec::new();
         for from in 0..count {
             for to in from + 1..count {
@@ -70,13 +72,22 @@ impl GraphView {
                         _ => letter(rank),
                     },
                     dotted: shown.tone == Meaning::Bad,
+                    short: matrix.is_grid && !are_near([matrix.places[from], matrix.places[to]], pitch),
                 };
                 edges.push((weight(shown.tone), edge));
             }
         }
         // Binding and failed links are drawn on top.
         edges.sort_by_key(|(weight, _)| *weight);
-        Some(Self { nodes, edges: edges.into_iter().map(|(_, edge)| edge).collect(), key })
+        let edges = edges.into_iter().map(|(_, edge)| edge).collect();
+        // Each name has four rows of the screen for itself and its links.
+        let least_area = matrix.rows.iter().map(|name| 4 * (name.chars().count() as u32 + 2)).sum();
+        Some(Self { nodes, edges, key, least_area })
+    }
+
+    /// Returns the minimum number of cells of the screen on which the network is readable.
+    pub const fn least_area(&self) -> u32 {
+        self.least_area
     }
 
     /// Draws the network and highlights the link of a selected cell.
@@ -104,6 +115,23 @@ impl GraphView {
         }
         pieces
     }
+}
+
+/// Factor by which neighbours of a grid may be farther from each other than the nearest columns or rows.
+const NEAR: f64 = 1.5;
+
+/// Returns the smallest distance between two columns (`axis` 0) or rows (1) of nodes.
+fn pitch(places: &[[f64; 2]], axis: usize) -> f64 {
+    let mut at: Vec<f64> = places.iter().map(|place| place[axis]).collect();
+    at.sort_by(f64::total_cmp);
+    let distances = at.windows(2).map(|pair| pair[1] - pair[0]);
+    distances.filter(|distance| *distance > 1e-6).fold(f64::INFINITY, f64::min)
+}
+
+/// Returns `true` if two nodes of a grid are next to each other in a row or a column.
+fn are_near([a, b]: [[f64; 2]; 2], pitch: [f64; 2]) -> bool {
+    let apart = [0, 1].map(|axis| (a[axis] - b[axis]).abs());
+    (0..2).any(|axis| apart[1 - axis] < 1e-6 && apart[axis] < NEAR * pitch[axis])
 }
 
 /// Returns the rank of a link by its meaning; links of a higher rank are drawn on top.
