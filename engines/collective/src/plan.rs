@@ -5,6 +5,7 @@ pub mod compact;
 use crate::scenario::SwitchHop;
 use compact::CompactPlan;
 use lightbay_core::problem::Problems;
+use lightbay_core::quantity::number;
 use lightbay_core::record::{FieldType, NumberRange, Place, any, index, list, within};
 use lightbay_core::{record, words};
 use schemars::SchemaGenerator;
@@ -285,5 +286,5 @@ pub fn covers(epoch_us: f64, discipline: Discipline, pieces_per_chunk: u32, in_p
         (Discipline::Fluid, _) => "parts of chunks".to_owned(),
     };
     let parts = if in_parts { ", one half after the other" } else { "" };
-    format!("schedules of {what} in epochs of {epoch_us} us{parts}")
+    format!("schedules of {what} in epochs of {} us{parts}", number(epoch_us))
 }

@@ -30,7 +30,6 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "Lower bound on the completion time of every schedule of whole chunks that has the chunk size and the \
          epoch length of the plan.",
     )
-    .early_in_header(1)
     .in_table("at least", 0, 2),
     MetricInfo::bound(
         figure::FLOOR,

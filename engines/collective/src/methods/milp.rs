@@ -4,7 +4,7 @@ use super::asking::{
     Asking, MOST_COLUMNS, RunSolver, ask_all, fold, folding_of, options, question_s, seed, solver_knobs,
 };
 use super::construct::limits;
-use super::session::{EpochSession, end, restarts};
+use super::session::{EpochSession, end, in_epochs, restarts};
 use crate::Collective;
 use crate::compose::{is_readable, whole_chunks};
 use crate::model::schedule::EpochSchedule;
@@ -14,7 +14,6 @@ use crate::programs::solver::ProgramSolver;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{Effect, ParamInfo, Params};
-use lightbay_core::quantity::number;
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::solution::Start;
 use lightbay_highs::solve;
@@ -74,7 +73,7 @@ impl Method<Collective> for CopyMethod {
         let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
         session.state_bound(cx);
         let limits = limits(params, cx);
-        cx.phase("construct", format!("chunk by chunk in epochs of {} us", number(session.tasks.epoch_us)));
+        cx.phase("construct", format!("chunk by chunk {}", in_epochs(session.tasks.epoch_us)));
         let mut constructed = Vec::new();
         for at in 0..session.tasks.tasks.len() {
             constructed.push(session.constructed(at, limits, cx, |_, _| Ok(()))?);

@@ -2,14 +2,15 @@
 //! tree stands for its images under the symmetries of the plan.
 
 use super::finish::in_groups;
-use super::occupancy::{binds, busiest, megabytes, of_link, rates, unit_of};
+use super::occupancy::{BUSY, across, binding, busiest, megabytes, of_link, rates, unit_of};
+use super::progress::until_finish;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::compose::{LinkUse, LinkUses, TimedTree, timed_trees};
 use crate::plan::compact::CompactDiscipline;
 use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
-    About, Cell, Column, Curve, Curves, Lane, Matrix, Phrase, Point, Section, Span, Spans, Table, Tone,
-    Unavailable, Unit, text,
+    About, Cell, Column, Curve, Lane, Matrix, Phrase, Point, Section, Span, Spans, Table, Tone, Unavailable,
+    Unit, text,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +58,7 @@ impl LinkOrbit {
 /// Returns one link for each orbit of links, the most loaded link first.
 fn orbits(subject: ExplainedPlan<'_>) -> Result<Vec<LinkOrbit>, Unavailable> {
     let uses = LinkUses::of(subject.scenario, subject.result).map_err(broken)?;
-    let rates = rates(subject);
+    let (rates, of_cuts) = (rates(subject), binding(subject));
     let epoch_us = subject.result.time.epoch_us;
     let shares = subject.result.trees.iter().any(|part| part.discipline == CompactDiscipline::Fluid);
     let mut found: BTreeMap<Vec<Option<u32>>, LinkOrbit> = BTreeMap::new();
@@ -89,7 +90,7 @@ fn orbits(subject: ExplainedPlan<'_>) -> Result<Vec<LinkOrbit>, Unavailable> {
             }
         });
         known.links += 1;
-        known.binding += usize::from(binds(subject, ends));
+        known.binding += usize::from(of_cuts.contains(&ends));
     }
     let mut orbits: Vec<LinkOrbit> = found.into_values().collect();
     orbits.sort_by(|a, b| b.busy_us.total_cmp(&a.busy_us).then(a.ends.cmp(&b.ends)));
@@ -104,11 +105,11 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> 
         Column::counts("links", "links").priority(1),
         Column::counts("sends", "sends of each").priority(3),
         Column::numbers("busy_us", "busy time", MICROSECONDS).priority(3),
-        Column::numbers("busy_share", "busy", Unit::PERCENT),
+        Column::numbers("busy_share", "busy", BUSY),
         Column::words("binding", "cut").priority(2),
     ];
     let finish_us = subject.result.claims.finish_us;
-    let mut table = Table::new(["orbit of links", "orbits of links"], columns).overview(OVERVIEW).bar(5);
+    let mut table = Table::new(["group of links", "groups of links"], columns).overview(OVERVIEW).bar(5);
     let orbits = orbits(subject)?;
     for orbit in &orbits {
         let share = if finish_us > 0.0 { orbit.busy_us / finish_us } else { 0.0 };
@@ -126,14 +127,13 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> 
                 Cell::none()
             },
         ]);
-        let note =
-            if orbit.binding > 0 { format!("{binding} across the binding cut") } else { String::new() };
+        let note = if orbit.binding > 0 { format!("{binding} across a binding cut") } else { String::new() };
         let sends = (usize::try_from(orbit.sends).unwrap_or(usize::MAX), " on each");
         row.sentence =
             of_link(orbit.name(subject).trim_start_matches(['▌', ' ']), share, orbit.busy_us, sends, &note);
     }
     let most = orbits.first().map_or(0.0, |orbit| orbit.busy_us);
-    let section = Section::new("Links", table).context("one link for each orbit").remark(FOLDED);
+    let section = Section::new("Links", table).context("equal links share a row").remark(FOLDED);
     Ok(busiest(section, most, finish_us))
 }
 
@@ -158,9 +158,9 @@ pub(super) fn occupancy(subject: ExplainedPlan<'_>) -> Result<Section, Unavailab
             item: (loads[column] > 0.0).then_some((row * COLUMNS + column) as u32),
             sentence: in_words(
                 &name,
+                orbit.busy_us / finish_us,
                 (column as f64 * width_us, (column + 1) as f64 * width_us),
-                loads[column],
-                unit,
+                (loads[column], unit),
             ),
             details: Vec::new(),
         })
@@ -180,13 +180,13 @@ pub(super) fn occupancy(subject: ExplainedPlan<'_>) -> Result<Section, Unavailab
         lanes: lanes.collect(),
         end_s: finish_us / 1e6,
         unit,
-        words: "busy %  MB a link",
+        words: "busy %   MB a link",
         ..Spans::default()
     };
     let binding: usize = orbits.iter().map(|orbit| orbit.binding).sum();
     let answer = match binding {
-        0 => Phrase::new().answer(grouped(orbits.len() as u64)).muted(" orbits of links"),
-        _ => Phrase::new().answer(grouped(binding as u64)).muted(" links across the binding cut"),
+        0 => Phrase::new().answer(grouped(orbits.len() as u64)).muted(" groups of links"),
+        _ => across(binding),
     };
     Ok(Section::empty("Occupancy")
         .block("grid", "", matrix)
@@ -197,12 +197,13 @@ pub(super) fn occupancy(subject: ExplainedPlan<'_>) -> Result<Section, Unavailab
             tree_table(subject)?,
         )
         .only_in(&["links"])
-        .context("one link for each orbit")
+        .context("equal links share a row")
         .answer(answer)
         .legend(
-            "x N: number of links with equal load; columns that are busy in part are low or -; ▌ links across the \
-             binding cut; + - zoom",
+            "x N: number of links with equal load; height: used part of the rate; ▌ links across a binding cut; \
+             + - zoom",
         )
+        .legend_in("grid", "cells: busy %; columns: equal parts of the time; ▌ links across a binding cut")
         .remark(FOLDED))
 }
 
@@ -222,13 +223,14 @@ fn shares(uses: &[(f64, f64, f64)], width_us: f64) -> Vec<f64> {
     loads
 }
 
-/// Returns a sentence on the load of a link in an interval.
-fn in_words(name: &str, (from_us, to_us): (f64, f64), share: f64, unit: Unit) -> Phrase {
+/// Returns a sentence on the load of a link until the finish (`busy`), then in an interval.
+fn in_words(name: &str, busy: f64, (from_us, to_us): (f64, f64), (share, unit): (f64, Unit)) -> Phrase {
     let time = |time_us: f64| text::number(time_us / 1e6, unit);
+    let percent = |share: f64| text::number(share.min(1.0), BUSY);
     Phrase::new()
-        .answer(format!("> {}", name.trim_start()))
-        .text(format!("  busy {} %", text::number(share.min(1.0), Unit::PERCENT)))
-        .muted(format!("  from {} to {} {}", time(from_us), time(to_us), unit.symbol))
+        .answer(format!("> {}", name.trim_start_matches(['▌', ' '])))
+        .text(format!("  busy {} %", percent(busy)))
+        .muted(format!("  from {} to {} {}: {} %", time(from_us), time(to_us), unit.symbol, percent(share)))
 }
 
 /// Returns the lane of an orbit of links: its transmissions, or intervals of equal load if there are many.
@@ -253,12 +255,13 @@ fn lane(subject: ExplainedPlan<'_>, orbit: &LinkOrbit, loads: &[f64], unit: Unit
         name: name.clone(),
         start_s: from_us / 1e6,
         end_s: to_us / 1e6,
-        sentence: in_words(&name, (from_us, to_us), share, unit),
+        idle: (1.0 - share).max(0.0),
+        sentence: in_words(&name, orbit.busy_us / finish_us, (from_us, to_us), (share, unit)),
         ..Span::default()
     };
     Lane {
         spans: parts.iter().map(span).collect(),
-        words: format!("{:5.1} {:>10}", 100.0 * orbit.busy_us / finish_us, megabytes(orbit.bytes)),
+        words: format!("{:>6} {:>10}", text::number(orbit.busy_us / finish_us, BUSY), megabytes(orbit.bytes)),
         tone: if orbit.binding > 0 { Tone::Answer } else { Tone::Text },
         name,
     }
@@ -292,7 +295,7 @@ fn tree_table(subject: ExplainedPlan<'_>) -> Result<Table, Unavailable> {
     let columns = vec![
         Column::counts("tree", "tree"),
         Column::words("root", "root"),
-        Column::counts("images", "such trees").priority(2),
+        Column::counts("images", "images").priority(2),
         Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))).priority(1),
         Column::counts("deliveries", "deliveries").priority(3),
         Column::counts("deepest", "deepest").priority(3),
@@ -304,7 +307,7 @@ fn tree_table(subject: ExplainedPlan<'_>) -> Result<Table, Unavailable> {
     let mut rows: Vec<(usize, TimedTree)> = trees(subject)?.into_iter().enumerate().collect();
     let end = |tree: &TimedTree| tree.hops.iter().map(|hop| hop.last).max().unwrap_or(0);
     rows.sort_by_key(|(at, tree)| (std::cmp::Reverse(end(tree)), *at));
-    let mut table = Table::new(["tree", "trees"], columns).overview(OVERVIEW).bar(7);
+    let mut table = Table::new(["tree", "trees"], columns).overview(OVERVIEW).bar(8);
     for (at, tree) in rows {
         let last = end(&tree);
         let first = tree.hops.iter().map(|hop| hop.first).min().unwrap_or(0);
@@ -327,7 +330,7 @@ fn tree_table(subject: ExplainedPlan<'_>) -> Result<Table, Unavailable> {
             .text(subject.node(tree.root))
             .text(format!("  finish {} µs", in_groups(f64::from(last) * epoch_us)))
             .muted(format!("  slack {} µs", in_groups(f64::from(finish.saturating_sub(last)) * epoch_us)))
-            .muted(format!("  {} MB; {} such trees", megabytes(tree.bytes), grouped(tree.images as u64)));
+            .muted(format!("  {} MB; {} images", megabytes(tree.bytes), grouped(tree.images as u64)));
         if decides {
             row.mark = "*";
         }
@@ -340,9 +343,9 @@ pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     let table = tree_table(subject)?;
     let count: f64 = table.rows.iter().filter_map(|row| row.cells[2].value.as_f64()).sum();
     Ok(Section::new("Chunks", table)
-        .context("the trees of one root for each orbit")
-        .answer(Phrase::new().answer(grouped(count as u64)).muted(" trees with all images"))
-        .legend("finish: last delivery of the tree; slack: from it to the end")
+        .context("trees of one root; other roots have equal trees")
+        .answer(Phrase::new().answer(grouped(count as u64)).muted(" trees, images included"))
+        .legend("images: equal trees at other roots; finish: last delivery of the tree; slack: from it to the end")
         .remark(FOLDED))
 }
 
@@ -396,7 +399,7 @@ pub(super) fn of_tree(subject: ExplainedPlan<'_>, number: u32) -> Result<Section
             grouped(tree.hops.len() as u64),
             grouped(u64::from(tree.pieces))
         )))
-        .answer(Phrase::new().answer(grouped(tree.images as u64)).muted(" such trees")))
+        .answer(Phrase::new().answer(grouped(tree.images as u64)).muted(" images")))
 }
 
 /// Returns the section with the amount of delivered data until each time, over all receivers.
@@ -429,7 +432,7 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Result<Section, Unavaila
     // The last time is exact, so that the last delivery counts.
     times_us.push(end_us);
     times_us.dedup();
-    let points: Vec<Point> = times_us.into_iter().map(|at| Point { at, value: until(at) }).collect();
+    let mut points: Vec<Point> = times_us.into_iter().map(|at| Point { at, value: until(at) }).collect();
     let columns = vec![
         Column::numbers("time_us", "time", MICROSECONDS),
         Column::numbers("delivered_bytes", "delivered", Unit::GIGABYTES),
@@ -437,6 +440,9 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Result<Section, Unavaila
     let mut table = Table::new(["point", "points"], columns).overview(OVERVIEW);
     for point in &points {
         table.row(vec![Cell::new(point.at), Cell::new(point.value)]);
+    }
+    if begin_us > 0.0 {
+        points.insert(0, Point { at: 0.0, value: 0.0 });
     }
     let curve = Curve {
         name: "delivered_bytes".to_owned(),
@@ -446,13 +452,7 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Result<Section, Unavaila
         tone: Tone::Answer,
         steps: false,
     };
-    let curves = Curves {
-        axis: "time_us",
-        axis_label: "time",
-        axis_unit: MICROSECONDS,
-        curves: vec![curve],
-        ..Curves::default()
-    };
+    let curves = until_finish(subject, curve);
     let total = text::number(until(end_us), Unit::GIGABYTES.with_decimals(2));
     Ok(Section::empty("Deliveries")
         .answer(Phrase::new().answer(format!("{total} GB")).muted(" delivered"))

@@ -3,11 +3,11 @@
 use super::ExplainedPlan;
 use crate::model::lanes::differ_by_rate;
 use crate::plan::compact::{CompactPlan, CompactTree};
-use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, ScheduleClaims, covers};
+use crate::plan::{AT_FLOOR, CollectiveResult, Discipline, FloorClaim, ScheduleClaims, covers};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Sense;
-use lightbay_core::quantity::grouped;
+use lightbay_core::quantity::{self, grouped};
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::BTreeMap;
 
@@ -36,12 +36,18 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         let lower_us = f64::from(lower) * time.epoch_us;
         facts.number("lower_bound_us", "at least", LOWER_BOUND, lower_us);
         let sentence = if claims.optimal { "met" } else { "not met" };
-        facts.sentence(format!("{sentence}, of {}", words_of_covers(subject)));
+        let chunks = match (time.discipline, time.pieces_per_chunk) {
+            (Discipline::WholeChunk, 1) => "whole chunks".to_owned(),
+            (Discipline::WholeChunk, pieces) => format!("{pieces} pieces a chunk"),
+            (Discipline::Fluid, _) => "parts of chunks".to_owned(),
+        };
+        facts.sentence(format!("{sentence}; for {chunks} in these epochs"));
     }
     if let Some(floor) = &claims.floor {
         let under = floor.under_finish(time.alpha_threshold);
         facts.number("floor_us", "lower bound", LOWER_BOUND, under.floor_us);
-        facts.sentence(floor_sentence(floor, &under.because));
+        let gap = lightbay_core::plan::gap(claims.finish_us, under.floor_us);
+        facts.sentence(floor_sentence(floor, gap, &under.because));
     }
     if subject.result.trees.is_empty() {
         facts.add("sends", "sends", subject.result.sends.len());
@@ -52,8 +58,8 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         .answer(answer)
         .on_screens("times", "Completion time and its lower bounds", times(subject))
         .block("facts", "", facts);
-    let section = match trees(&subject.result.trees) {
-        Some(table) => section.block("trees", "Trees of one root per orbit", table),
+    let section = match trees(subject) {
+        Some(table) => section.block("trees", "Trees of one root; other roots have equal trees", table),
         None => section,
     };
     match tenants(subject) {
@@ -82,22 +88,24 @@ fn times(subject: ExplainedPlan<'_>) -> Table {
     if let Some(replay_us) = claims.replay_us {
         row("replay, without epochs", replay_us, Tone::Text);
     }
+    // The unit of the column does not round bounds to the safe side.
+    let bound = |time_us: f64| quantity::safe_bound(time_us, 3, Sense::Min);
     if let Some(lower) = claims.lower_bound_epochs {
-        row("bound for these epochs and chunks", f64::from(lower) * time.epoch_us, Tone::Good);
+        row("bound for these epochs and chunks", bound(f64::from(lower) * time.epoch_us), Tone::Good);
     }
     if let Some(floor) = &claims.floor {
-        row("bound for any chunking", floor.under_finish(time.alpha_threshold).floor_us, Tone::Good);
+        let floor_us = floor.under_finish(time.alpha_threshold).floor_us;
+        row("bound for any chunking", bound(floor_us), Tone::Good);
     }
     table
 }
 
-/// Returns a sentence on the gap between a finish and its floor, and on the schedules that the floor covers.
-fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
-    let gap = 100.0 * floor.gap_to_floor;
+/// Returns a sentence on the gap between a finish and its floor, as in the header, and on the proof of the floor.
+fn floor_sentence(floor: &FloorClaim, gap: f64, because: &str) -> String {
     if floor.gap_to_floor <= AT_FLOOR {
         return format!("met: no schedule ends earlier; {because}");
     }
-    format!("finish {gap:.2} % above; {because}")
+    format!("gap {}; {because}", quantity::gap(gap))
 }
 
 /// Returns a sentence on a finish that omits latencies and lies below the time with latencies; `None` for other plans.
@@ -171,19 +179,20 @@ fn words_of_covers(subject: ExplainedPlan<'_>) -> String {
 }
 
 /// Returns the table of trees in compact form, by part of the collective; `None` without trees.
-fn trees(parts: &[CompactPlan]) -> Option<Table> {
+fn trees(subject: ExplainedPlan<'_>) -> Option<Table> {
+    let parts = &subject.result.trees;
     if parts.is_empty() {
         return None;
     }
     let columns = vec![
         Column::counts("part", "part"),
-        Column::counts("root", "root"),
+        Column::words("root", "root"),
         Column::words("dest", "to"),
-        Column::words("share", "share"),
+        Column::words("share", "part of shard"),
         Column::counts("hops", "hops"),
         Column::counts("depth", "deepest"),
         Column::counts("pieces", "pieces"),
-        Column::counts("trees", "such trees"),
+        Column::counts("trees", "trees"),
     ];
     let mut table = Table::new(["sort of tree", "sorts of trees"], columns).overview(super::OVERVIEW);
     for (part, plan) in (1usize..).zip(parts) {
@@ -202,8 +211,8 @@ fn trees(parts: &[CompactPlan]) -> Option<Table> {
         for (figures, count) in alike {
             table.row(vec![
                 Cell::new(part),
-                Cell::new(figures.root),
-                Cell::new(figures.dest.map_or_else(|| "all".to_owned(), |dest| dest.to_string())),
+                Cell::new(subject.node(figures.root)),
+                Cell::new(figures.dest.map_or_else(|| "all".to_owned(), |dest| subject.node(dest))),
                 Cell::new(figures.share),
                 Cell::new(figures.hops),
                 Cell::new(figures.depth),
@@ -283,9 +292,9 @@ fn cut(subject: ExplainedPlan<'_>) -> Option<Table> {
     ];
     let mut table = Table::new(["link", "links"], columns).bar(4);
     let finish_us = subject.result.claims.finish_us;
-    let rates = super::occupancy::rates(subject);
+    let (rates, binding) = (super::occupancy::rates(subject), super::occupancy::binding(subject));
     for (ends, busy_us, _) in super::occupancy::loads(subject) {
-        let Some(rate) = rates.get(&ends).filter(|_| super::occupancy::binds(subject, ends)) else {
+        let Some(rate) = rates.get(&ends).filter(|_| binding.contains(&ends)) else {
             continue;
         };
         table.row(vec![

@@ -1,6 +1,6 @@
 //! The network and the demand.
 
-use super::occupancy::binds;
+use super::occupancy::binding;
 use super::places::{folded, places};
 use super::{ExplainedPlan, OVERVIEW};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, NodeSort, Topology};
@@ -23,6 +23,7 @@ const MOST_NODES: usize = 64;
 struct DrawnNodes {
     nodes: Vec<u32>,
     places: Vec<[f64; 2]>,
+    is_grid: bool,
     /// Number of equal boxes of which the first is drawn, and the number of its nodes; `None` if all nodes are drawn.
     fold: Option<(usize, usize)>,
 }
@@ -32,17 +33,17 @@ impl DrawnNodes {
     fn of(topology: &Topology) -> Option<Self> {
         let count = topology.nodes.len();
         if count <= MOST_NODES {
-            let places = places(topology);
-            return Some(Self { nodes: (0..count as u32).collect(), places, fold: None });
+            let (places, is_grid) = places(topology);
+            return Some(Self { nodes: (0..count as u32).collect(), places, is_grid, fold: None });
         }
         let folded = folded(topology)?;
         let fold = Some((folded.boxes, folded.in_box));
-        Some(Self { nodes: folded.nodes, places: folded.places, fold })
+        Some(Self { nodes: folded.nodes, places: folded.places, is_grid: false, fold })
     }
 }
 
 /// Returns the matrix of link rates, by tail and head; links of the cut that gives the bound of a plan are marked.
-fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>, drawn: &DrawnNodes) -> Matrix {
+fn links(scenario: &CollectiveScenario, binding: &BTreeSet<(u32, u32)>, drawn: &DrawnNodes) -> Matrix {
     let topology = &scenario.topology;
     let mut rates: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for link in &topology.links {
@@ -53,7 +54,7 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>, drawn: 
     let nodes = || drawn.nodes.iter().flat_map(|from| drawn.nodes.iter().map(move |to| (*from, *to)));
     let cell = |ends: (u32, u32)| match rates.get(&ends) {
         _ if failed.contains(&ends) => Cell::new("x").tone(Tone::Bad),
-        Some(rate) if plan.is_some_and(|plan| binds(plan, ends)) => Cell::new(*rate).tone(Tone::Answer),
+        Some(rate) if binding.contains(&ends) => Cell::new(*rate).tone(Tone::Answer),
         Some(rate) => Cell::new(*rate),
         None => Cell::new("·").tone(Tone::Muted),
     };
@@ -68,7 +69,7 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>, drawn: 
         };
         let sentence = match drawn.fold {
             Some((boxes, _)) => sentence.muted(format!("  one such link in each of {boxes} boxes")),
-            None if plan.is_some_and(|plan| binds(plan, ends)) => sentence.muted("  across the binding cut"),
+            None if binding.contains(&ends) => sentence.muted("  across a binding cut"),
             None => sentence,
         };
         About { item: Some(at as u32), sentence, details: Vec::new() }
@@ -83,6 +84,7 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>, drawn: 
         shaded: true,
         about: nodes().enumerate().map(about).collect(),
         places: drawn.places.clone(),
+        is_grid: drawn.is_grid,
         ..Matrix::default()
     }
 }
@@ -112,10 +114,11 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     if switches > 0 {
         let model = &topology.switch_model;
         let copy = if model.copy { "copy" } else { "do not copy" };
-        let reduce = if model.reduce { ", add up" } else { "" };
+        let reduce = if model.reduce { ", reduce" } else { "" };
         facts.add("switch_model", "switch model", format!("{}, {copy}{reduce}", model.hop.word()));
     }
-    facts.add("symmetries", "symmetries", topology.symmetry_generators.len());
+    let generators = topology.symmetry_generators.len();
+    facts.number("symmetries", "symmetries", Unit::new("generators", 1.0, Some(0)), generators);
     facts.add("failed_links", "failed links", scenario.failed_links.len());
     let mut sorts: BTreeMap<(String, u64, u64), usize> = BTreeMap::new();
     for link in &topology.links {
@@ -140,11 +143,17 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
         ]);
     }
     let drawn = DrawnNodes::of(topology);
+    let binding = plan.map(binding).unwrap_or_default();
+    let marks = [
+        (!binding.is_empty()).then_some("bold white or @: link across a binding cut"),
+        (!scenario.failed_links.is_empty()).then_some("x: failed link"),
+        drawn.as_ref().filter(|drawn| drawn.is_grid).map(|_| "short lines: links to nodes farther away"),
+    ];
     let section = match &drawn {
         Some(drawn) => Section::empty("Network")
             .edits(edits(scenario, drawn))
-            .on_screens("rates", "", links(scenario, plan, drawn))
-            .legend("bold white or @: link across the binding cut; x: failed link"),
+            .on_screens("rates", "", links(scenario, &binding, drawn))
+            .legend(marks.into_iter().flatten().collect::<Vec<_>>().join("; ")),
         None => Section::empty("Network"),
     };
     let count = |count: usize| grouped(count as u64);
@@ -155,47 +164,75 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
 
-/// Returns the matrix of the number of hops from the source of each chunk to its destinations; `None` without chunks,
-/// or if there are too many chunks or ranks.
+/// Returns the matrix of the number of hops to the destinations, with a row for each chunk, or for each source if there
+/// are many chunks; `None` without chunks, or if there are too many sources or ranks.
 fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix> {
     let topology = &scenario.topology;
     let ranks = scenario.demand.rank_nodes(topology);
-    if chunks.is_empty() || chunks.len() > MOST_NODES || ranks.len() > MOST_NODES {
+    let by_source = chunks.len() > MOST_NODES;
+    // Chunks of each row, in the order of the rows.
+    let mut rows: Vec<(u32, Vec<usize>)> = Vec::new();
+    let mut row_of: BTreeMap<u32, usize> = BTreeMap::new();
+    for chunk in 0..chunks.len() {
+        let source = chunks.source(chunk);
+        match row_of.get(&source).filter(|_| by_source) {
+            Some(row) => rows[*row].1.push(chunk),
+            None => {
+                row_of.insert(source, rows.len());
+                rows.push((source, vec![chunk]));
+            }
+        }
+    }
+    if rows.is_empty() || rows.len() > MOST_NODES || ranks.len() > MOST_NODES {
         return None;
     }
     let name =
         |node: u32| topology.nodes.get(node as usize).map_or_else(String::new, |node| node.name.clone());
     let mut hops: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-    let mut cells = Vec::with_capacity(chunks.len() * ranks.len());
+    let mut cells = Vec::with_capacity(rows.len() * ranks.len());
     let mut about = Vec::with_capacity(cells.capacity());
-    for chunk in 0..chunks.len() {
-        let source = chunks.source(chunk);
-        let known = hops.entry(source).or_insert_with(|| hops_from(scenario, source));
-        let dests: BTreeSet<u32> = chunks.dests(chunk).collect();
-        about.extend(ranks.iter().enumerate().map(|(at, rank)| {
-            let Some(hops) = known.get(rank).filter(|_| dests.contains(rank)) else {
-                return About::default();
+    for (source, of) in &rows {
+        let known = hops.entry(*source).or_insert_with(|| hops_from(scenario, *source));
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for dest in of.iter().flat_map(|chunk| chunks.dests(*chunk)) {
+            *counts.entry(dest).or_default() += 1;
+        }
+        for rank in &ranks {
+            let number = cells.len() as u32;
+            let (count, hops) = (counts.get(rank), known.get(rank));
+            cells.push(match (count, hops) {
+                (Some(_), Some(hops)) => Cell::new(*hops),
+                (Some(_), None) => Cell::new("x").tone(Tone::Bad),
+                (None, _) => Cell::new("·").tone(Tone::Muted),
+            });
+            let Some((count, hops)) = count.zip(hops) else {
+                about.push(About::default());
+                continue;
+            };
+            let chunk = match (by_source, count) {
+                (false, _) => format!("> chunk {}", of[0]),
+                (true, 1) => "> 1 chunk".to_owned(),
+                (true, _) => format!("> {count} chunks"),
             };
             let word = if *hops == 1 { "hop" } else { "hops" };
             let sentence = Phrase::new()
-                .answer(format!("> chunk {chunk}"))
+                .answer(chunk)
                 .muted("  from ")
-                .text(name(source))
+                .text(name(*source))
                 .muted(" to ")
                 .text(format!("{}  {hops} {word}", name(*rank)))
                 .muted(" on the shortest path");
-            About { item: Some((chunk * ranks.len() + at) as u32), sentence, details: Vec::new() }
-        }));
-        cells.extend(ranks.iter().map(|rank| match known.get(rank) {
-            Some(hops) if dests.contains(rank) => Cell::new(*hops),
-            None if dests.contains(rank) => Cell::new("x").tone(Tone::Bad),
-            _ => Cell::new("·").tone(Tone::Muted),
-        }));
+            about.push(About { item: Some(number), sentence, details: Vec::new() });
+        }
     }
+    let row = |(source, of): &(u32, Vec<usize>)| match by_source {
+        true => name(*source),
+        false => format!("{} {}", of[0], name(*source)),
+    };
     Some(Matrix {
         name: "hops",
         unit: Unit::COUNT,
-        rows: (0..chunks.len()).map(|chunk| format!("{chunk} {}", name(chunks.source(chunk)))).collect(),
+        rows: rows.iter().map(row).collect(),
         columns: ranks.iter().map(|rank| name(*rank)).collect(),
         cells,
         shaded: true,
@@ -249,9 +286,17 @@ pub(super) fn demand(scenario: &CollectiveScenario) -> Section {
         facts.add("copy", "copies on the way", "no: the source sends every destination a separate copy");
     }
     let section = match distances(scenario, &chunks) {
-        Some(matrix) => Section::empty("Demand").on_screens("hops", "", matrix).legend(
-            "rows: chunks by source, columns: destinations; hops of the shortest path, · no delivery",
-        ),
+        Some(matrix) => {
+            let rows = if chunks.len() > MOST_NODES { "sources" } else { "chunks by source" };
+            // The first part of an AllReduce is the same demand in the other direction.
+            let part = match demand.collective {
+                CollectiveSort::AllReduce => "AllGather (ReduceScatter: reversed); ",
+                _ => "",
+            };
+            Section::empty("Demand").on_screens("hops", "", matrix).legend(format!(
+                "{part}rows: {rows}, columns: destinations; hops of the shortest path, · no delivery"
+            ))
+        }
         None => Section::empty("Demand"),
     };
     let deliveries = grouped(chunks.deliveries() as u64);

@@ -6,18 +6,25 @@ use super::{ExplainedPlan, OVERVIEW};
 use crate::files::occupation::{Transmission, transmissions};
 use crate::plan::PieceSend;
 use crate::scenario::CollectiveSort;
+use lightbay_core::kind::Sense;
 use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
     About, Cell, Column, Lane, Matrix, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit, text,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Unit of loads; rounded down, so that 100 % means that a link never waits.
+pub(super) const BUSY: Unit = Unit::PERCENT.bounding(Sense::Min);
+
+/// Number of links of a network divided by the maximum number of its links that are marked as images of a cut.
+const FEW: usize = 4;
+
 /// Maximum number of links in the grid.
-const MOST_LINKS: usize = 256;
+const MOST_LINKS: usize = 512;
 /// Maximum number of columns in the grid; with more epochs, several epochs share a column.
 const MOST_COLUMNS: u32 = 256;
-/// Maximum number of transmissions that are drawn as separate intervals, each with a sentence; if there are more,
-/// consecutive transmissions of a chunk become one interval without a sentence.
+/// Maximum number of transmissions that are drawn as separate intervals; if there are more, consecutive transmissions
+/// of a chunk become one interval.
 const MOST_SPANS: usize = 20_000;
 /// Number of transmissions that a user can select as items; transmissions with this or a larger number cannot be
 /// selected.
@@ -38,7 +45,10 @@ pub(super) fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)>
         (ends, bytes / rate, sends)
     };
     let mut busy: Vec<_> = loads.into_iter().map(busy_us).collect();
-    busy.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    // Of equally busy links, those across a cut come first.
+    let binding = binding(subject);
+    let rank = |ends: &(u32, u32)| (!binding.contains(ends), *ends);
+    busy.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| rank(&a.0).cmp(&rank(&b.0))));
     busy
 }
 
@@ -50,8 +60,32 @@ pub(super) fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
     subject.scenario.topology.links.iter().map(rate).collect()
 }
 
-/// Returns `true` if a link crosses a cut that proves a bound: a bound in epochs, or the bound for any chunking.
-pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool {
+/// Returns the links across a cut that proves a bound: a bound in epochs, or the bound for any chunking. The images of
+/// such a cut under the symmetries of the network prove the same bound if the demand is symmetric; their links are
+/// included if these are few, because marks on many links would not distinguish any.
+pub(super) fn binding(subject: ExplainedPlan<'_>) -> BTreeSet<(u32, u32)> {
+    let topology = &subject.scenario.topology;
+    let links: Vec<(u32, u32)> = topology.links.iter().map(|link| (link.from, link.to)).collect();
+    let of_cut: BTreeSet<(u32, u32)> = links.iter().copied().filter(|ends| binds(subject, *ends)).collect();
+    let demand = &subject.scenario.demand;
+    let is_symmetric =
+        demand.collective.is_named() && !demand.collective.has_root() && demand.ranks.is_none();
+    if !is_symmetric || !subject.scenario.failed_links.is_empty() {
+        return of_cut;
+    }
+    let mut all = of_cut.clone();
+    let mut open: Vec<(u32, u32)> = of_cut.iter().copied().collect();
+    while let Some((from, to)) = open.pop() {
+        for nodes in &topology.symmetry_generators {
+            let image = nodes.get(from as usize).zip(nodes.get(to as usize));
+            open.extend(image.map(|(from, to)| (*from, *to)).filter(|image| all.insert(*image)));
+        }
+    }
+    if all.len() * FEW > links.len() { of_cut } else { all }
+}
+
+/// Returns `true` if a link crosses a cut that a proof of a bound names.
+fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool {
     let claims = &subject.result.claims;
     let sort = subject.scenario.demand.collective;
     let enters = |inside: &[u32], (from, to): (u32, u32)| {
@@ -100,7 +134,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     }
     let step = finish.div_ceil(MOST_COLUMNS);
     let columns = finish.div_ceil(step) as usize;
-    let busy = loads(subject);
+    let (busy, binding) = (loads(subject), binding(subject));
     let shown: Vec<(u32, u32)> = busy.iter().take(MOST_LINKS).map(|(ends, ..)| *ends).collect();
     let mut shares = vec![0.0f64; shown.len() * columns];
     let mut senders: Vec<Vec<u32>> = vec![Vec::new(); shown.len() * columns];
@@ -117,9 +151,9 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         }
     }
     let words = SendWords::of(subject);
-    let lanes = lanes(subject, &words, &busy, &found);
+    let lanes = lanes(subject, &words, (&busy, &binding), &found);
     let name = |ends: &(u32, u32)| {
-        let mark = if binds(subject, *ends) { "▌" } else { "" };
+        let mark = if binding.contains(ends) { "▌" } else { "" };
         format!("{mark}{}", subject.link(ends.0, ends.1))
     };
     let cell = |share: &f64| if *share > 0.0 { Cell::new(share.min(1.0)) } else { Cell::none() };
@@ -141,37 +175,45 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     }
     let busiest = found.iter().filter(|sent| sent.row == 0);
     let first = busiest.min_by(|a, b| a.of.begins_us.total_cmp(&b.of.begins_us));
-    let bound = shown.iter().filter(|ends| binds(subject, **ends)).count();
-    let answer = match bound {
-        0 => Phrase::new().answer(shown.len().to_string()).muted(" links"),
-        1 => Phrase::new().answer("1").muted(" link across the binding cut"),
-        _ => Phrase::new().answer(bound.to_string()).muted(" links across the binding cut"),
+    let answer = match binding.len() {
+        0 => Phrase::new().answer(grouped(busy.len() as u64)).muted(" links"),
+        _ => across(binding.len()),
     };
-    let legend = "colour and letter by chunk; columns that are busy in part are low or -; ▌ link across the \
-         binding cut; [ ] next transmission; + - zoom";
-    let mut section = Section::empty("Occupancy")
+    let links = match busy.len() {
+        many if many > MOST_LINKS => format!("{MOST_LINKS} busiest of {many} links"),
+        _ => "links by load".to_owned(),
+    };
+    let mark = if binding.is_empty() { "" } else { "; ▌ link across a binding cut" };
+    let of_grid = match step {
+        1 => "columns: epochs".to_owned(),
+        _ => format!("columns: {step} epochs each, named by the first"),
+    };
+    let section = Section::empty("Occupancy")
         .block("grid", "", matrix)
         .on_screens("links", "", lanes)
         .on_screens("chunks", "", chunks)
         .only_in(&["links"])
         .usual(first.map(|sent| sent.number).filter(|number| *number < MOST_ITEMS))
-        .context("links by load")
+        .context(links)
         .answer(answer)
-        .legend(legend);
-    if step > 1 {
-        section = section.remark(format!("A column is {step} epochs."));
-    }
-    if busy.len() > MOST_LINKS {
-        section = section.remark(format!("The grid shows the {MOST_LINKS} busiest of {} links.", busy.len()));
-    }
-    Ok(section)
+        .legend(format!(
+            "colour and letter by chunk; columns that are busy in part are low or -{mark}; [ ] next transmission; + - zoom"
+        ))
+        .legend_in("grid", format!("{of_grid}; cells: busy %{mark}"));
+    Ok(if step > 1 { section.remark(format!("A column of the grid is {step} epochs.")) } else { section })
+}
+
+/// Returns the number of links across binding cuts in words.
+pub(super) fn across(links: usize) -> Phrase {
+    let word = if links == 1 { "link" } else { "links" };
+    Phrase::new().answer(grouped(links as u64)).muted(format!(" {word} across a binding cut"))
 }
 
 /// Returns the transmissions of links as intervals, one row per link, the most loaded link first.
 fn lanes(
     subject: ExplainedPlan<'_>,
     words: &SendWords<'_>,
-    busy: &[((u32, u32), f64, usize)],
+    (busy, binding): (&[((u32, u32), f64, usize)], &BTreeSet<(u32, u32)>),
     found: &[PlacedSend],
 ) -> Spans {
     let finish_us = f64::from(subject.result.claims.finish_epochs) * subject.result.time.epoch_us;
@@ -180,41 +222,44 @@ fn lanes(
         .iter()
         .take(MOST_LINKS)
         .map(|(ends, busy_us, _)| {
-            let binding = binds(subject, *ends);
-            let share = if finish_us > 0.0 { 100.0 * busy_us / finish_us } else { 0.0 };
+            let binding = binding.contains(ends);
+            let share = if finish_us > 0.0 { busy_us / finish_us } else { 0.0 };
             let bytes = busy_us * rates.get(ends).copied().unwrap_or(0.0);
             Lane {
                 name: format!("{}{}", if binding { "▌" } else { " " }, subject.link(ends.0, ends.1)),
-                words: format!("{share:5.1} {:>8}", megabytes(bytes)),
+                words: format!("{:>6} {:>8}", text::number(share, BUSY), megabytes(bytes)),
                 tone: if binding { Tone::Answer } else { Tone::Text },
                 spans: Vec::new(),
             }
         })
         .collect();
-    let mut last_row_end: Vec<Option<(u32, f64)>> = vec![None; lanes.len()];
+    // If there are very many transmissions, consecutive transmissions of a chunk are one interval. Each interval has its
+    // row, its first transmission, its end and the number of its transmissions.
+    let mut intervals: Vec<(&PlacedSend, f64, usize)> = Vec::new();
+    let mut last: Vec<Option<usize>> = vec![None; lanes.len()];
     for sent in found {
-        let (chunk, begin_us, end_us) = (sent.of.chunk, sent.of.begins_us, sent.of.ends_us);
-        let lane = &mut lanes[sent.row].spans;
-        // If there are very many transmissions, consecutive transmissions of a chunk are one interval.
-        let follows = last_row_end[sent.row] == Some((chunk, begin_us));
-        last_row_end[sent.row] = Some((chunk, end_us));
-        if found.len() > MOST_SPANS && follows {
-            if let Some(last) = lane.last_mut() {
-                last.end_s = end_us / 1e6;
+        let (begin_us, end_us) = (sent.of.begins_us, sent.of.ends_us);
+        let before = last[sent.row].and_then(|at| intervals.get_mut(at)).filter(|_| found.len() > MOST_SPANS);
+        match before {
+            Some((first, end, count)) if first.of.chunk == sent.of.chunk && *end == begin_us => {
+                (*end, *count) = (end_us, *count + 1);
             }
-            continue;
+            _ => {
+                last[sent.row] = Some(intervals.len());
+                intervals.push((sent, end_us, 1));
+            }
         }
-        lane.push(Span {
-            name: format!("chunk {chunk}"),
-            start_s: begin_us / 1e6,
+    }
+    for (first, end_us, count) in intervals {
+        let sentence = words.of_send(first.number).unwrap_or_default();
+        let more = format!("  and {} more", grouped(count as u64 - 1));
+        lanes[first.row].spans.push(Span {
+            name: format!("chunk {}", first.of.chunk),
+            start_s: first.of.begins_us / 1e6,
             end_s: end_us / 1e6,
-            series: Some(chunk),
-            item: Some(sent.number).filter(|number| *number < MOST_ITEMS),
-            sentence: if found.len() > MOST_SPANS {
-                Phrase::new()
-            } else {
-                words.of_send(sent.number).unwrap_or_default()
-            },
+            series: Some(first.of.chunk),
+            item: Some(first.number).filter(|number| *number < MOST_ITEMS),
+            sentence: if count > 1 { sentence.muted(more) } else { sentence },
             ..Span::default()
         });
     }
@@ -317,15 +362,15 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
         Column::words("to", "to"),
         Column::counts("sends", "sends").priority(2),
         Column::numbers("busy_us", "busy time", Unit::new("µs", 1.0, Some(3))).priority(3),
-        Column::numbers("busy_share", "busy", Unit::PERCENT),
+        Column::numbers("busy_share", "busy", BUSY),
         Column::words("binding", "cut").priority(1),
     ];
     let finish_us = subject.result.claims.finish_us;
-    let busy = loads(subject);
+    let (busy, binding) = (loads(subject), binding(subject));
     let used: BTreeSet<(u32, u32)> = busy.iter().map(|(ends, ..)| *ends).collect();
     let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW).bar(4);
     let mut row = |ends: (u32, u32), busy_us: f64, sends: usize| {
-        let binding = binds(subject, ends);
+        let binding = binding.contains(&ends);
         let share = if finish_us > 0.0 { busy_us / finish_us } else { 0.0 };
         let row = table.row(vec![
             Cell::new(subject.node(ends.0)),
@@ -337,7 +382,7 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
         ]);
         let link = subject.link(ends.0, ends.1);
         row.sentence =
-            of_link(&link, share, busy_us, (sends, ""), if binding { "across the binding cut" } else { "" });
+            of_link(&link, share, busy_us, (sends, ""), if binding { "across a binding cut" } else { "" });
     };
     let most = busy.first().map_or(0.0, |(_, busy_us, _)| *busy_us);
     for (ends, busy_us, sends) in busy {
@@ -354,10 +399,10 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
 /// Adds the load of the busiest link to the title of a section on links, and explains the columns.
 pub(super) fn busiest(section: Section, most_us: f64, finish_us: f64) -> Section {
     let share = if finish_us > 0.0 { most_us / finish_us } else { 0.0 };
-    let share = format!("{} %", text::number(share, Unit::PERCENT.with_decimals(1)));
+    let share = format!("{} %", text::number(share, BUSY));
     section
         .answer(Phrase::new().muted("busiest ").answer(share))
-        .legend("busy: part of the time until the finish; cut: crosses the cut that gives the bound")
+        .legend("busy: part of the time until the finish; cut: crosses a cut that gives the bound")
 }
 
 /// Returns a sentence on the load of a link; `sends` is the number of its transmissions with a word after it.
@@ -366,6 +411,6 @@ pub(super) fn of_link(name: &str, share: f64, busy_us: f64, sends: (usize, &str)
     let note = if note.is_empty() { String::new() } else { format!("  {note}") };
     Phrase::new()
         .answer(format!("> {name}"))
-        .text(format!("  busy {} %", text::number(share, Unit::PERCENT)))
+        .text(format!("  busy {} %", text::number(share, BUSY)))
         .muted(format!("  {} µs  {count} {word}{}{note}", in_groups(busy_us), sends.1))
 }

@@ -14,14 +14,20 @@ const MOST_IN_GRID: usize = 64;
 /// Fraction of its field that a box fills, so that boxes are separate.
 const FILL: f64 = 0.86;
 
-/// Returns the positions of the nodes as fractions of width and height; empty if there are too many nodes.
-pub(super) fn places(topology: &Topology) -> Vec<[f64; 2]> {
-    let count = topology.nodes.len();
-    if count > MOST_IN_GRID {
-        return Vec::new();
+/// Fraction of the height below the boxes, for nodes without a box.
+const FREE: f64 = 0.12;
+
+/// Returns the positions of the nodes as fractions of width and height, and whether they form a grid; no positions if
+/// there are too many nodes.
+pub(super) fn places(topology: &Topology) -> (Vec<[f64; 2]>, bool) {
+    match topology.nodes.len() {
+        count if count > MOST_IN_GRID => (Vec::new(), false),
+        count => match grid(topology) {
+            Some(places) => (places, true),
+            None if count > MOST_DRAWN => (Vec::new(), false),
+            None => (boxes(topology), false),
+        },
     }
-    let boxed = || if count > MOST_DRAWN { Vec::new() } else { boxes(topology) };
-    grid(topology).unwrap_or_else(boxed)
 }
 
 /// One of several equal boxes, and the nodes outside of boxes.
@@ -89,7 +95,7 @@ pub(super) fn folded(topology: &Topology) -> Option<FoldedBoxes> {
 }
 
 /// Returns the positions of nodes that are named by two or three coordinates, as in the grids of this program; planes
-/// are next to each other. `None` for other names.
+/// are next to each other, in one or several rows. `None` for other names.
 fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     let coordinates = |name: &str| -> Option<Vec<u32>> {
         name.strip_prefix('g')?.split('.').map(|part| part.parse().ok()).collect()
@@ -103,17 +109,23 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     let size = |axis: usize| all.iter().map(|at| at[axis] + 1).max().unwrap_or(1);
     let sizes: Vec<u32> = (0..axes).map(size).collect();
     let planes = sizes.get(2).copied().unwrap_or(1);
-    let middle = |at: u32, of: u32| 0.5 + ((f64::from(at) + 0.5) / f64::from(of) - 0.5) * FILL;
+    let across = f64::from(planes).sqrt().ceil() as u32;
+    let down = planes.div_ceil(across);
+    let middle = |at: u32, of: u32, planes: u32| {
+        let fill = if planes > 1 { FILL } else { 1.0 };
+        0.5 + ((f64::from(at) + 0.5) / f64::from(of) - 0.5) * fill
+    };
     let place = |at: &Vec<u32>| {
         let plane = at.get(2).copied().unwrap_or(0);
-        let (x, y) = (middle(at[0], sizes[0]), (f64::from(at[1]) + 0.5) / f64::from(sizes[1]));
-        [(f64::from(plane) + x) / f64::from(planes), y]
+        let (column, row) = (f64::from(plane % across), f64::from(plane / across));
+        let (x, y) = (middle(at[0], sizes[0], across), middle(at[1], sizes[1], down));
+        [(column + x) / f64::from(across), (row + y) / f64::from(down)]
     };
     Some(all.iter().map(place).collect())
 }
 
 /// Returns the positions of nodes in boxes: the nodes of each box form a circle in a field of the picture. The fields
-/// are next to each other, and nodes without a box are on the horizontal centre line of the picture.
+/// are next to each other, and nodes without a box are in a row below the fields.
 fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
     let groups = topology.nodes.iter().filter_map(|node| node.group).max().map_or(0, |last| last + 1);
     let count = groups.max(1);
@@ -121,6 +133,8 @@ fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
     let across = (f64::from(count) * 2.0).sqrt().ceil().min(f64::from(count));
     let down = (f64::from(count) / across).ceil();
     let has_boxes = groups > 1;
+    let has_free = has_boxes && topology.nodes.iter().any(|node| node.group.is_none());
+    let height = if has_free { 1.0 - FREE } else { 1.0 };
     let in_box = |group: Option<u32>| -> Vec<usize> {
         let is_here = |(_, node): &(usize, &NodeRecord)| !has_boxes || node.group == group;
         topology.nodes.iter().enumerate().filter(is_here).map(|(at, _)| at).collect()
@@ -134,13 +148,13 @@ fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
             // Nodes are placed clockwise, from the top.
             let angle = TAU * at as f64 / nodes.len() as f64;
             let (x, y) = (0.5 + half * angle.sin(), 0.5 - half * angle.cos());
-            places[*node] = [(column + x) / across, (row + y) / down];
+            places[*node] = [(column + x) / across, (row + y) / down * height];
         }
     }
     if has_boxes {
         let free = in_box(None);
         for (at, node) in free.iter().enumerate() {
-            places[*node] = [(at as f64 + 0.5) / free.len() as f64, 0.5];
+            places[*node] = [(at as f64 + 0.5) / free.len() as f64, 1.0];
         }
     }
     places
@@ -153,7 +167,7 @@ mod tests {
 
     #[test]
     fn boxes_stand_side_by_side_each_on_a_circle() {
-        let two = places(&preset("ndv2x2-allgather-1gb").topology);
+        let (two, _) = places(&preset("ndv2x2-allgather-1gb").topology);
         assert_eq!(two.len(), 16);
         // The first box is left of the second one, its first node on top.
         assert!(two[..8].iter().all(|at| at[0] < 0.5) && two[8..].iter().all(|at| at[0] > 0.5));
@@ -166,7 +180,7 @@ mod tests {
     #[test]
     fn of_equal_boxes_one_is_drawn() {
         let many = preset("h800x64-allgather-1gb").topology;
-        assert!(places(&many).is_empty());
+        assert!(places(&many).0.is_empty());
         let folded = folded(&many).unwrap();
         // 8 GPUs and a switch of 64 boxes, and 8 rails.
         assert_eq!((folded.boxes, folded.in_box, folded.nodes.len(), folded.places.len()), (64, 9, 17, 17));
@@ -184,17 +198,17 @@ mod tests {
             (node.name, node.group) = (format!("g{}.{}", at / 2, at % 2), None);
         }
         // Three columns of two rows.
-        let at = places(&topology);
-        assert!(at[0][0] == at[1][0] && at[0][0] < at[2][0] && at[2][0] < at[4][0]);
+        let (at, is_grid) = places(&topology);
+        assert!(is_grid && at[0][0] == at[1][0] && at[0][0] < at[2][0] && at[2][0] < at[4][0]);
         assert!(at[0][1] < 0.5 && at[1][1] > 0.5 && at[0][1] == at[2][1]);
-        // Four planes, side by side.
+        // Four planes in two rows.
         topology = preset("torus4x4x4-allgather-6.4mb").topology;
-        let at = places(&topology);
+        let (at, _) = places(&topology);
         let first = |name: &str| {
             topology.nodes.iter().position(|node| node.name == name).map(|node| at[node]).unwrap()
         };
         let [a, b, c, d] = ["g0.0.0", "g0.0.1", "g0.0.2", "g0.0.3"].map(first);
-        assert!([b, c, d].iter().all(|place| place[1] == a[1]));
-        assert!(a[0] < b[0] && b[0] < c[0] && c[0] < d[0]);
+        assert!(a[1] == b[1] && c[1] == d[1] && a[1] < c[1]);
+        assert!(a[0] == c[0] && b[0] == d[0] && a[0] < b[0]);
     }
 }

@@ -8,7 +8,7 @@ use crate::plan::PieceSend;
 use crate::scenario::CollectiveSort;
 use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
-    About, Cell, Column, Curve, Curves, Matrix, Phrase, Point, Section, Table, Tone, Unit,
+    About, Cell, Column, Curve, Curves, Mark, Matrix, Phrase, Point, Section, Table, Tone, Unit,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,13 +54,13 @@ pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
     let last = table.rows.iter().filter(|row| !row.mark.is_empty()).count();
     let section = Section::new("Chunks", table);
     let section = section.answer(Phrase::new().answer(grouped(last as u64)).muted(" end last"));
-    let order = "finish: last delivery of the chunk; slack: from it to the end";
+    let section = section.legend("finish: last delivery of the chunk; slack: from it to the end");
     match arrival_matrix(subject) {
         Some(matrix) => {
-            let legend = format!("{order}; cells: {} until a GPU has it", matrix.unit.symbol);
-            section.legend(legend).on_screens("arrivals", "", matrix)
+            let heading = format!("{} until a GPU has the chunk", matrix.unit.symbol);
+            section.on_screens("arrivals", heading, matrix)
         }
-        None => section.legend(order),
+        None => section,
     }
 }
 
@@ -151,7 +151,11 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
             .text(subject.node(list.source(chunk as usize)))
             .text(format!("  finish {} µs", in_groups(f64::from(last) * epoch_us)))
             .muted(format!("  slack {} µs", in_groups(f64::from(finish.saturating_sub(last)) * epoch_us)))
-            .muted(format!("  {} deliveries in epochs {first} to {last}", grouped(count as u64)));
+            .muted(match count {
+                1 => format!("  1 delivery in epoch {last}"),
+                _ if first == last => format!("  {} deliveries in epoch {last}", grouped(count as u64)),
+                _ => format!("  {} deliveries in epochs {first} to {last}", grouped(count as u64)),
+            });
         if last == finish {
             row.mark = "*";
         }
@@ -166,42 +170,52 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
     for (_, _, epoch) in delivered(subject) {
         *counts.entry(epoch).or_default() += 1;
     }
-    let mut done = 0;
-    let points: Vec<Point> = counts
-        .into_iter()
-        .map(|(epoch, count)| {
-            done += count;
-            Point { at: f64::from(epoch) * epoch_us, value: done as f64 }
-        })
-        .collect();
     let columns =
         vec![Column::numbers("time_us", "time", MICROSECONDS), Column::counts("deliveries", "deliveries")];
     let mut table = Table::new(["point", "points"], columns).overview(OVERVIEW);
-    for point in &points {
-        table.row(vec![Cell::new(point.at), Cell::new(point.value as usize)]);
+    let mut done = 0;
+    let mut points = vec![Point { at: 0.0, value: 0.0 }];
+    for (epoch, count) in counts {
+        done += count;
+        let at = f64::from(epoch) * epoch_us;
+        table.row(vec![Cell::new(at), Cell::new(done)]);
+        points.push(Point { at, value: done as f64 });
     }
+    // Deliveries of a chunk in pieces are counted by piece.
+    let pieces = subject.result.time.pieces_per_chunk;
+    let what = if pieces > 1 { "pieces" } else { "deliveries" };
     let curve = Curve {
         name: "deliveries".to_owned(),
-        label: "deliveries".to_owned(),
+        label: what.to_owned(),
         unit: Unit::COUNT,
         points,
         tone: Tone::Answer,
         steps: true,
     };
-    let curves = Curves {
+    let section = Section::empty("Deliveries")
+        .block("curve", "Curve", until_finish(subject, curve))
+        .block("points", "Points", table);
+    let count = Phrase::new().answer(grouped(done as u64));
+    if pieces == 1 {
+        return section.answer(count.muted(" deliveries"));
+    }
+    section.answer(count.muted(" deliveries of pieces")).context(format!("{pieces} pieces of a chunk"))
+}
+
+/// Returns a curve over the time until the finish, with a mark at the lower bound on the finish.
+pub(super) fn until_finish(subject: ExplainedPlan<'_>, curve: Curve) -> Curves {
+    let (claims, time) = (&subject.result.claims, &subject.result.time);
+    let floor = claims.floor.as_ref().map(|floor| floor.under_finish(time.alpha_threshold).floor_us);
+    let bound = floor.or(claims.lower_bound_epochs.map(|epochs| f64::from(epochs) * time.epoch_us));
+    Curves {
         axis: "time_us",
         axis_label: "time",
         axis_unit: MICROSECONDS,
-        axis_range: None,
-        axis_is_log: false,
-        values_are_log: false,
+        axis_range: Some((0.0, claims.finish_us)),
+        marks: Vec::from_iter(bound.map(|at| Mark { at, name: "bound".to_owned() })),
         curves: vec![curve],
         ..Curves::default()
-    };
-    Section::empty("Deliveries")
-        .answer(Phrase::new().answer(grouped(done as u64)).muted(" deliveries"))
-        .block("curve", "Curve", curves)
-        .block("points", "Points", table)
+    }
 }
 
 /// Returns the section with every send in order of time.

@@ -35,7 +35,7 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     }
     let section =
         Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked, steps.rows.len()));
-    let best = best_by_step(run, &steps);
+    let best = best_by_step(run.bound.or(bound_of(beside)), &steps);
     let with_best = |section: Section| match best {
         Some(curves) => section.on_screens("best", "", curves),
         None => section,
@@ -83,13 +83,14 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
 /// name are one step.
 fn steps(run: &RunBeside) -> Table {
     let columns = vec![
+        Column::counts("number", "#"),
         Column::words("step", "step"),
         Column::numbers("start_s", "from", Unit::SECONDS.with_decimals(2)).priority(1),
         Column::numbers("best_us", "best", MICROSECONDS),
         Column::numbers("gained_us", "gained", MICROSECONDS),
         Column::words("detail", "what").priority(2),
     ];
-    let mut table = Table::new(["step", "steps"], columns).bar(3);
+    let mut table = Table::new(["step", "steps"], columns).bar(4);
     let mut parts: Vec<(f64, &str, &str)> = Vec::new();
     for (at_s, phase) in &run.phases {
         if parts.last().is_none_or(|last| last.1 != phase.name) {
@@ -109,6 +110,7 @@ fn steps(run: &RunBeside) -> Table {
             sentence = sentence.good(format!("  {gained:.3} µs gained"));
         }
         let row = table.row(vec![
+            Cell::new(at + 1).tone(Tone::Muted),
             Cell::new(*name),
             Cell::new(*from_s),
             best.map_or_else(Cell::none, Cell::new),
@@ -123,17 +125,22 @@ fn steps(run: &RunBeside) -> Table {
     table
 }
 
-/// Returns the best completion time at the end of each step, with the bound of the run; `None` for fewer than two
+/// Returns the bound on all plans for the scenario of the run, if the checker knows one.
+fn bound_of(beside: &Surroundings) -> Option<f64> {
+    beside.plans.iter().filter(|plan| plan.is_of_run).filter_map(|plan| plan.bound).reduce(f64::max)
+}
+
+/// Returns the best completion time at the end of each step, with the bound; `None` for fewer than two
 /// steps with a schedule.
-fn best_by_step(run: &RunBeside, steps: &Table) -> Option<Curves> {
+fn best_by_step(bound: Option<f64>, steps: &Table) -> Option<Curves> {
     let at_step = |(number, row): (u32, &Row)| {
-        Some(Point { at: f64::from(number), value: row.cells.get(2)?.value.as_f64()? })
+        Some(Point { at: f64::from(number), value: row.cells.get(3)?.value.as_f64()? })
     };
     let points: Vec<Point> = (1_u32..).zip(steps.rows.iter().rev()).filter_map(at_step).collect();
     if points.len() < 2 {
         return None;
     }
-    let bound = run.bound.map(|value| Line { name: "bound_us".to_owned(), label: "bound".to_owned(), value });
+    let bound = bound.map(|value| Line { name: "bound_us".to_owned(), label: "bound".to_owned(), value });
     let best = Curve {
         name: "best_us".to_owned(),
         label: "best".to_owned(),

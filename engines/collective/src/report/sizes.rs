@@ -12,6 +12,7 @@ use crate::trees::library::TreeEffort;
 use crate::trees::parts::TreeParts;
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
+use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
     Cell, Column, Curve, Curves, Mark, Phrase, Point, Section, Table, Tone, Unavailable, Unit, text,
 };
@@ -23,8 +24,10 @@ const BYTES: Unit = Unit::new("bytes", 1.0, None);
 
 /// Number of default buffer sizes: the first is 1 KB, and each is twice the size before.
 const SIZES: i32 = 21;
-/// Maximum number of deliveries for which the report computes baselines and trees.
+/// Maximum number of deliveries for which the report computes trees, and baselines for every size.
 const MOST_DELIVERIES: usize = 1_024;
+/// Maximum distance of the sizes for which baselines are computed if there are more deliveries.
+const MOST_STEP: usize = 8;
 /// Search effort for each size; small, because these computations run while a user waits.
 const EFFORT: [u64; 2] = [5_000, 50_000];
 
@@ -70,13 +73,21 @@ pub(super) fn sizes(
     let mut pieces = vec![None; sizes.len()];
     if deliveries <= MOST_DELIVERIES {
         curves.extend(trees(scenario, &tasks, &sizes, &mut pieces, deadline));
-        for (ways, name) in [
-            (FixedWays::Ring, "ring"),
-            (FixedWays::ShortestPaths, "shortest path"),
-            (FixedWays::SingleTree, "single tree"),
-        ] {
-            let times = sizes.iter().map(|bytes| baseline(scenario, *bytes, ways, deadline)).collect();
-            curves.push((name, name, times));
+    }
+    // With more deliveries, baselines of fewer sizes.
+    let every = deliveries.div_ceil(MOST_DELIVERIES).max(1);
+    let has_baselines = every <= MOST_STEP;
+    for (ways, name) in [
+        (FixedWays::Ring, "ring"),
+        (FixedWays::ShortestPaths, "shortest path"),
+        (FixedWays::SingleTree, "single tree"),
+    ] {
+        if has_baselines {
+            let time = |(at, bytes): (usize, &f64)| {
+                let is_timed = at.is_multiple_of(every);
+                is_timed.then(|| baseline(scenario, *bytes, ways, deadline)).flatten()
+            };
+            curves.push((name, name, sizes.iter().enumerate().map(time).collect()));
         }
     }
     if !ranges.is_empty() {
@@ -87,10 +98,23 @@ pub(super) fn sizes(
         // The curve of the plan is listed directly after the curve of the floor, so that narrow screens still show it.
         curves.insert(1, ("plan", "this plan", sizes.iter().map(time).collect()));
     }
+    let mut legend = "bound: no schedule is faster; times without epochs".to_owned();
+    if !crossovers(&curves, &sizes).is_empty() {
+        legend.push_str("; dotted vertical line: from here on another schedule is the fastest");
+    }
+    let most = [MOST_DELIVERIES, MOST_DELIVERIES * MOST_STEP].map(|most| grouped(most as u64));
+    let missing = match has_baselines {
+        true => format!("trees are computed for at most {} deliveries", most[0]),
+        false => format!(
+            "trees are computed for at most {} deliveries, baselines for at most {}",
+            most[0], most[1]
+        ),
+    };
+    if deliveries > MOST_DELIVERIES {
+        legend = format!("{legend}; {missing}");
+    }
     let mut section = Section::empty("Bandwidth by size")
-        .legend(
-            "bound: no schedule is faster; dotted line: from here on another schedule is the fastest",
-        )
+        .legend(legend)
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
@@ -99,7 +123,8 @@ pub(super) fn sizes(
         );
     if let Some(point) = point_of(scenario, plan) {
         let rate = text::number(point.value, GBYTE_PER_S.with_decimals(1));
-        section = section.answer(Phrase::new().answer(format!("{rate} GB/s")).muted(" this plan"));
+        section =
+            section.answer(Phrase::new().answer(format!("{rate} GB/s")).muted(format!(" {}", name_of(plan))));
     }
     let planned: usize = ranges.iter().map(|range| range.points.len()).sum();
     if plan.is_some() && planned < listed_sizes.len() {
@@ -110,10 +135,8 @@ pub(super) fn sizes(
         section = section.block("ranges", "Schedules by size", range_table(ranges));
     }
     if deliveries > MOST_DELIVERIES {
-        section = section.remark(format!(
-            "Trees and baselines with more than {MOST_DELIVERIES} deliveries are not computed here; solve \
-             with method trees or ring to see them."
-        ));
+        section = section
+            .remark(format!("In this section, {missing}; solve with method trees or ring to see them."));
     } else if deadline.is_over() {
         section = section.remark("The time limit was reached before all points were computed.");
     }
@@ -181,6 +204,12 @@ fn bandwidth(bytes: f64, time_us: f64) -> Point {
     Point { at: bytes, value: bytes / time_us / 1000.0 }
 }
 
+/// Returns the name of a plan's point: its replay, if it has one, because all times are without epochs.
+fn name_of(plan: Option<ExplainedPlan<'_>>) -> &'static str {
+    let replay = plan.and_then(|plan| plan.result.claims.replay_us);
+    if replay.is_some() { "replay" } else { "this plan" }
+}
+
 /// Returns size and bandwidth of a plan for one size; `None` without such a plan.
 fn point_of(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Option<Point> {
     let claims = plan.filter(|plan| plan.result.ranges.is_empty()).map(|plan| &plan.result.claims)?;
@@ -219,7 +248,7 @@ fn drawn(
     if let Some(point) = point_of(scenario, plan) {
         drawn.push(Curve {
             name: "plan".to_owned(),
-            label: "this plan".to_owned(),
+            label: name_of(plan).to_owned(),
             unit: GBYTE_PER_S,
             points: vec![point],
             tone: Tone::Answer,
@@ -259,8 +288,8 @@ fn crossovers(curves: &[Times], sizes: &[f64]) -> Vec<Mark> {
         let now = fastest(at);
         if let Some(name) = now.filter(|_| now != before) {
             marks.push(Mark { at: *bytes, name: name.to_owned() });
+            before = now;
         }
-        before = now;
     }
     // At the smallest size nothing changes.
     marks.retain(|mark| sizes.first() != Some(&mark.at));

@@ -69,6 +69,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
         many if many > MOST_ROWS => {
             format!("first {} of {} sends", grouped(MOST_ROWS as u64), grouped(many as u64))
         }
+        1 => "1 send".to_owned(),
         all => format!("{} sends", grouped(all as u64)),
     };
     let section = Section::new(format!("paths of chunk {chunk}"), table)

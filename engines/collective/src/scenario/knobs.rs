@@ -3,7 +3,7 @@
 use super::families::{FamilySort, NetworkFamily};
 use super::{
     CollectiveScenario, CollectiveSort, Demand, EpochRule, HUGE, LinkRecord, NodeSort, RATES, SCALES,
-    TimeRule, sizes,
+    TimeRule, Topology, sizes,
 };
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
@@ -70,7 +70,7 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
             |scenario| {
                 let epoch = scenario.time.epoch;
                 let why = format!("with epoch={}", epoch.word());
-                (epoch != EpochRule::Fixed).then_some((why.into(), "also set epoch=fixed"))
+                (epoch != EpochRule::Fixed).then_some((why.into(), "set epoch=fixed before it"))
             },
         ),
         time("epoch_multiplier").refused_if(|scenario| {
@@ -260,10 +260,29 @@ fn failed_links() -> Knob<CollectiveScenario> {
             listed(scenario.failed_links.iter().map(|[from, to]| format!("{from}-{to}")))
         },
         |scenario, text| {
-            let (text, remedy) = (text.to_string(), "use from-to, such as '0-9', or 'none'");
-            let links =
-                entries(&text).map(|entry| ends(entry).ok_or_else(|| wrong("failed_links", entry, remedy)));
-            scenario.failed_links = links.collect::<Result<_, _>>()?;
+            let (text, remedy) =
+                (text.to_string(), "use from-to with numbers or names of nodes, such as '0-9', or 'none'");
+            let topology = &scenario.topology;
+            let links = entries(&text)
+                .map(|entry| ends(topology, entry).ok_or_else(|| wrong("failed_links", entry, remedy)));
+            let links: Vec<[u32; 2]> = links.collect::<Result<_, _>>()?;
+            // A slow link that has failed is refused in either order of the two parameters.
+            let is_slow = |[from, to]: &&[u32; 2]| {
+                let mut slow = scenario
+                    .topology
+                    .links
+                    .iter()
+                    .filter(|link| link.alpha_scale != 1.0 || link.beta_scale != 1.0);
+                slow.any(|link| (link.from, link.to) == (*from, *to))
+            };
+            if let Some([from, to]) = links.iter().find(is_slow) {
+                let message = format!(
+                    "has {from}-{to}, but 'stragglers' lists this link too, which then has no effect"
+                );
+                let remedy = "leave it out, or remove the link from 'stragglers'";
+                return Err(Problem::new("failed_links", message, remedy));
+            }
+            scenario.failed_links = links;
             Ok(())
         },
     )
@@ -377,15 +396,17 @@ impl CollectiveScenario {
     ) -> Result<(), Problem> {
         let remedy = match knob {
             CAPACITIES => {
-                "use from-to:rate of a link, such as '0-9:25', with numbers of nodes and a rate above 0"
+                "use from-to:rate of a link, such as '0-9:25', with numbers or names of nodes and a rate above 0"
             }
-            _ => "use from-to:alpha:beta of a link, such as '0-9:1:2', with numbers of nodes, or 'none'",
+            _ => {
+                "use from-to:alpha:beta of a link, such as '0-9:1:2', with numbers or names of nodes, or 'none'"
+            }
         };
         let mut changed = Vec::new();
         for entry in entries(text) {
             let form = || wrong(knob, entry, remedy);
             let (pair, numbers) = entry.split_once(':').ok_or_else(form)?;
-            let [from, to] = ends(pair).ok_or_else(form)?;
+            let [from, to] = ends(&self.topology, pair).ok_or_else(form)?;
             let numbers: Option<Vec<f64>> =
                 numbers.split(':').map(|number| number.trim().parse().ok()).collect();
             let refuse = |what: String, remedy: String| Problem::new(knob.to_owned(), what, remedy);
@@ -417,7 +438,7 @@ impl CollectiveScenario {
             }
             changed.push([from, to]);
         }
-        let bare = super::Topology { symmetry_generators: Vec::new(), ..self.topology.clone() };
+        let bare = Topology { symmetry_generators: Vec::new(), ..self.topology.clone() };
         if let Ok(network) = LinkNetwork::of(&bare) {
             self.topology.symmetry_generators.retain(|generator| network.symmetry(generator).is_ok());
         }
@@ -425,7 +446,14 @@ impl CollectiveScenario {
     }
 }
 
-fn ends(pair: &str) -> Option<[u32; 2]> {
-    let (from, to) = pair.split_once('-')?;
-    Some([from.trim().parse().ok()?, to.trim().parse().ok()?])
+/// Parses the ends of a link, each a number or a name of a node: `0-9` or `c0.g0-c1.g1`, also with an arrow as on screens.
+fn ends(topology: &Topology, pair: &str) -> Option<[u32; 2]> {
+    let named = |text: &str| topology.nodes.iter().position(|node| node.name == text).map(|at| at as u32);
+    let node = |text: &str| text.parse().ok().or_else(|| named(text));
+    // A name may have hyphens itself.
+    let mut signs = pair.match_indices(['-', '→']);
+    signs.find_map(|(at, sign)| {
+        let (from, to) = (pair[..at].trim(), pair[at + sign.len()..].trim());
+        Some([node(from)?, node(to)?])
+    })
 }

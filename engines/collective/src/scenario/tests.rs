@@ -145,7 +145,12 @@ fn knobs_change_what_they_say() {
             .to_string()
             .contains("would rebuild the network")
     );
-    made.set("failed_links", None, &text("0-1")).unwrap();
+    // Nodes have numbers and names.
+    for link in ["0-1", "g0.0-g0.1", "0→g0.1"] {
+        made.set("failed_links", None, &text(link)).unwrap();
+        assert_eq!(KNOBS.get(&made, "failed_links"), Some(text("0-1")), "{link}");
+    }
+    assert!(made.set("failed_links", None, &text("g0.0-nowhere")).is_err());
     made.set("capacities", None, &text("1-0:20")).unwrap();
     assert!(made.validate().is_ok());
     for (value, said) in [
