@@ -6,7 +6,7 @@ use lightbay_core::metric::Role;
 use lightbay_core::param::ParamValue;
 use lightbay_core::report::Unit;
 use lightbay_engines::figure_label;
-use lightbay_sessions::compare::{CompareTable as Sheet, Figure, Scope, Verdict};
+use lightbay_sessions::compare::{CompareTable as Sheet, Figure, FigureForm, Scope, Verdict};
 use lightbay_widgets::{Piece, RowKind, TableRow, Tone, number};
 
 /// Returns the figures in reading order: outcomes first, then bounds, inputs and effort; within each group in the order
@@ -170,6 +170,10 @@ pub fn figure_label_of(kind: &str, name: &str, objective: &str) -> (String, Unit
 
 /// Formats a value of a figure. All values of a figure have as many decimals as the value with the most decimals.
 pub fn shown_in(figure: &Figure, unit: Unit, value: f64) -> String {
+    let unit = match &figure.form {
+        FigureForm::Bound(objective) => unit.bounding(objective.sense),
+        _ => unit,
+    };
     let fraction = figure.values.iter().flatten().any(|value| value.fract() != 0.0);
     if unit.decimals.is_none() && fraction && value.abs() >= 0.1 {
         number::fixed(value, 4).into()
@@ -210,7 +214,7 @@ fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
 mod tests {
     use super::*;
     use lightbay_core::kind::Sense;
-    use lightbay_sessions::compare::{FigureForm, NotRanked, TOLERANCE, change};
+    use lightbay_sessions::compare::{NotRanked, TOLERANCE, change};
 
     fn figure(name: &str, role: Role, old: f64, new: f64, sense: Option<Sense>) -> Figure {
         let changes = vec![Some(change(old, new, sense, TOLERANCE))];
