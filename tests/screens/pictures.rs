@@ -132,6 +132,14 @@ fn pictures_of_the_documents_are_current() {
     check("workbench", &mut bench, 120, 40);
 }
 
+/// Tests the picture of a collective: its network, the transmissions on links and the bandwidth by size.
+#[test]
+fn the_picture_of_a_collective_is_current() {
+    let mut bench = Bench::open("ndv2x2-allgather-1gb", Style::Colour);
+    bench.solve(1, "trees");
+    check("collective", &mut bench, 120, 40);
+}
+
 /// Tests the picture of the fewest ports as a function of the iteration time, with a MEMS switch.
 #[test]
 fn the_picture_of_the_frontier_is_current() {
