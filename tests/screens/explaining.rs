@@ -86,7 +86,7 @@ fn what_is_chosen_in_one_pane_is_chosen_in_all() {
     let way = sentence(&mut bench, 8);
     let pods = way.trim_start_matches("> ").split("  ").next().unwrap().to_owned();
     let ports = sentence(&mut bench, 3);
-    let ends: Vec<&str> = pods.split(" to ").collect();
+    let ends: Vec<&str> = pods.split("→").collect();
     assert!(ends.iter().all(|pod| ports.contains(pod)), "{pods}: {ports}");
     // The brackets of the rates go through the links; tasks follow.
     focused(&mut bench, 7);
