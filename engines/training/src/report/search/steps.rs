@@ -52,7 +52,7 @@ pub(super) fn table(search: &Search<'_>) -> Table {
         let gap = gap_of(search, row);
         let (bound, best) =
             if row.what == "bound" { (Tone::Good, Tone::Muted) } else { (Tone::Muted, Tone::Answer) };
-        let mut cells = vec![Cell::new(source(row)).tone(Tone::Muted)];
+        let mut cells = vec![Cell::new(source(search, row)).tone(Tone::Muted)];
         cells.extend(counts_done.then(|| Cell::new(row.stats.done)));
         cells.extend(counted.iter().map(|(.., of)| Cell::new(of(row)).tone(Tone::Muted)));
         cells.extend([
@@ -73,9 +73,16 @@ fn gap_of(search: &Search<'_>, row: &SearchRow) -> Option<GapOf> {
     row.best.zip(row.bound).map(|(best, bound)| search.gap(best, bound))
 }
 
-/// Source of a new best plan, or the word for a new bound.
-fn source(row: &SearchRow) -> &str {
-    if row.source.is_empty() { row.what } else { &row.source }
+/// Source of a new best plan, or for a new bound, the phase of the run that proved it.
+fn source(search: &Search<'_>, row: &SearchRow) -> String {
+    if !row.source.is_empty() {
+        return row.source.clone();
+    }
+    let phase = search.run.phases.iter().rfind(|(since_s, _)| *since_s <= row.at_s);
+    match phase.map(|(_, phase)| phase.name.as_str()).filter(|name| *name != row.what) {
+        Some(name) => format!("{}, {name}", row.what),
+        None => row.what.to_owned(),
+    }
 }
 
 /// A sentence on a step, without abbreviations.
