@@ -61,7 +61,7 @@ fn table(instance: &Instance, setting: &Setting, result: &TrainingResult, mut or
         Column::words("dst", "to"),
         Column::numbers("start_s", "start", Unit::SECONDS),
         Column::numbers("finish_s", "end", Unit::SECONDS),
-        Column::numbers("mean_rate_nics", "mean rate / NIC rate", Unit::RATIO.with_decimals(2)),
+        Column::numbers("mean_rate_nics", "mean NICs", Unit::RATIO.with_decimals(2)),
         Column::counts("flows", "flows"),
     ];
     let mut table = Table::new(["task", "tasks"], columns).overview(OVERVIEW);
