@@ -176,7 +176,7 @@ impl Switch<'_> {
         for cell in missing {
             for _ in 0..cell.count {
                 let Some(circuit) = free.circuit(cell.a, cell.b) else { break };
-                entries.push((panel.entry(Action::Add, circuit), false));
+                entries.push((panel.entry(Action::Add, panel.lower_first(circuit)), false));
             }
         }
         entries
@@ -267,6 +267,15 @@ impl PanelNumbers {
             return own.get(&(side, pod, index)).copied().unwrap_or_default();
         }
         1 + self.before[side as usize].get(pod as usize).copied().unwrap_or_default() + index
+    }
+
+    /// Returns a circuit of switches without sides from its end with the lower panel number, so that a port map, which
+    /// does not state the order of the ends, determines the names of bidirectional connections.
+    fn lower_first(&self, circuit: Circuit) -> Circuit {
+        let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
+        let number = |pod, index| self.number(Side::A, pod, index);
+        let turn = self.far == Side::A && number(pod_b, port_b_index) < number(pod_a, port_a_index);
+        if turn { circuit.turned() } else { circuit }
     }
 
     fn entry(&self, action: Action, circuit: Circuit) -> Entry {

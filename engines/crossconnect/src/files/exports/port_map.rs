@@ -18,6 +18,7 @@ pub(super) const HELP: &str = "The port map: every port of every switch by its n
 pub(super) const LEAVES_OUT: &[&str] = &[
     "the target circuits",
     "connections of the switches that make no circuit",
+    "the first port of a bidirectional connection on switches without sides (the import takes the lower number)",
     "the batches of a plan",
     "limits of the rollout and pinned circuits",
 ];
@@ -34,7 +35,7 @@ pub(super) fn params() -> Vec<ParamInfo> {
 ///
 /// # Errors
 /// The planned state is requested for a scenario or for an order of phases, which have no planned circuits.
-pub(super) fn text(
+pub(crate) fn text(
     scenario: &CrossconnectScenario,
     result: Option<&CrossconnectResult>,
     params: &Params,

@@ -257,9 +257,7 @@ fn states(hall: &mut CrossconnectScenario, switches: &[SwitchRows<'_>]) {
             let is_first =
                 if far == Side::A { row.to.is_some_and(|to| number < to) } else { side == Side::A };
             if is_first && other == far {
-                let circuit = Circuit { pod_a: pod, port_a_index: port_index, pod_b, port_b_index };
-                let turn = far == Side::A && (pod_b, port_b_index) < (pod, port_index);
-                cross_connects.push(if turn { circuit.turned() } else { circuit });
+                cross_connects.push(Circuit { pod_a: pod, port_a_index: port_index, pod_b, port_b_index });
             }
         }
         cross_connects.sort_unstable();

@@ -129,7 +129,7 @@ pub(super) fn read(file: &HallFile<'_>, base: Option<&CrossconnectScenario>) -> 
         }
     }
     problems.into_result(())?;
-    gaps(file.name, &rows)?;
+    gaps(&rows)?;
     circuits(&rows)?;
     if rows.switches.is_empty() {
         return Err(Problem::new("", "has no ports", "list a port in every row").into());
@@ -216,13 +216,13 @@ fn row<'l>(cell: impl Fn(usize) -> &'l str, (file, line): (&str, usize)) -> Resu
 }
 
 /// Checks that a panel lists every number from 1.
-fn gaps(file: &str, rows: &PortRows) -> Result<(), Problems> {
+fn gaps(rows: &PortRows) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for (switch, ports) in &rows.switches {
         let missing = (1..).zip(ports.keys()).find(|(expected, number)| expected != *number);
         if let Some((expected, number)) = missing {
             problems.add(
-                file,
+                "",
                 format!("has port {number} of {}, but no port {expected}", printable(switch)),
                 format!("add a row for port {expected}: without a pod if it is spare"),
             );
@@ -244,7 +244,7 @@ fn circuits(rows: &PortRows) -> Result<(), Problems> {
             if let Some(far) = same.filter(|_| number < to && ends.get(&to) == Some(&number)) {
                 let what = if far.pod == row.pod { "of the same pod" } else { "of the same side" };
                 problems.add(
-                    format!("{}, line {}", row.place.0, row.place.1),
+                    format!("line {}", row.place.1),
                     format!("joins port {number} of {} to port {to}, {what}", printable(switch)),
                     "this connection makes no circuit; import the reply of the switch instead, so that the \
                      plan deletes the connection",
@@ -258,7 +258,7 @@ fn circuits(rows: &PortRows) -> Result<(), Problems> {
                     Some(Some(third)) => format!("which is joined to port {third}"),
                 };
                 problems.add(
-                    format!("{}, line {}", row.place.0, row.place.1),
+                    format!("line {}", row.place.1),
                     format!("joins port {number} of {} to port {to}, {other}", printable(switch)),
                     "give the state of both ports of a circuit; to include connections in one direction, import the reply of the switch",
                 );

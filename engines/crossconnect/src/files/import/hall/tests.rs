@@ -227,6 +227,7 @@ fn port_maps_that_are_wrong_are_refused_with_the_line() {
     ] {
         let error = read(PORT_MAP, &[("map.csv", &format!("{head}{rows}"))], &[], false).unwrap_err();
         assert!(error.contains(told), "{rows}: {error}");
+        assert!(!error.contains("map.csv, map.csv") && error.contains("map.csv"), "{error}");
     }
     let sided = format!("{head}s,1,a,a,,,\ns,2,b,b,,,\n");
     let body = read(PORT_MAP, &[("map.csv", &sided)], &[], false).unwrap().scenario.body;
@@ -311,4 +312,28 @@ fn ports_that_are_named_by_slot_keep_the_slot() {
     }
     let error = read(HALL, &[("cal.csv", CABLES)], &["ports_per_slot=16"], false).unwrap_err();
     assert!(error.contains("ports_per_slot: has no effect"), "{error}");
+}
+
+/// Switches without sides name a bidirectional connection from one end. A port map does not state this end, and numbers
+/// the pods in another order than the list of cables.
+#[test]
+fn a_port_map_keeps_the_first_ports_of_connections_without_sides() {
+    use crate::model::assignment::Assignment;
+    use crate::plan::{Action, CrossconnectResult};
+    use crate::rollout::assemble;
+    let cables = "StartDevice,StartPort,EndDevice,EndPort\nA,e1,ocs-x,3\nB,e1,ocs-x,1\nC,e1,ocs-x,2\n";
+    let matrix = "pod,A,B,C\nA,,1,\nB,,,\nC,,,\n";
+    let first = read(HALL, &[("cables.csv", cables), ("w.csv", matrix)], &[], false).unwrap().scenario.body;
+    let of = |result: &CrossconnectResult, action: Action| {
+        let entries = result.changes().unwrap().ocs[0].cross_connects.iter();
+        let entries = entries.filter(|entry| entry.action == action);
+        entries.map(|entry| (entry.switch_port_a, entry.switch_port_b)).collect::<Vec<_>>()
+    };
+    let plan = assemble::candidate(&first, &Assignment::of(1, [(0, 0, 1)])).result;
+    assert_eq!(of(&plan, Action::Add), [(1, 3)]);
+    let map = port_map::text(&first, Some(&plan), &Params::default()).unwrap();
+    let second = read(PORT_MAP, &[("map.csv", &map)], &[], false).unwrap().scenario.body;
+    assert_eq!(second.pod_names.as_deref().unwrap(), ["B", "C", "A"]);
+    let empty = assemble::candidate(&second, &Assignment::of(1, [])).result;
+    assert_eq!(of(&empty, Action::Remove), [(1, 3)]);
 }
