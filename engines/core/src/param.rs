@@ -267,15 +267,16 @@ impl ParamInfo {
         }
     }
 
-    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may be followed by a unit
-    /// that converts to the unit of the parameter, such as `25us` for seconds. A whole number without a unit may be
+    /// Reads a value as typed by a person. Numbers may be grouped with `_`, or with spaces in groups of three digits, and
+    /// may be followed by a unit that converts to the unit of the parameter, such as `25us` for seconds, or `25%` for a
+    /// fraction without unit. A whole number without a unit may be
     /// followed by a multiple, such as `4k`. `yes`, `no`, `on`, `off`, `1` and `0` are booleans.
     ///
     /// # Errors
     /// A [`Problem`] that names the parameter, the text and what would be valid.
     pub fn parse(&self, text: &str) -> Result<ParamValue, Problem> {
         let text = text.trim();
-        let ungrouped: String = text.chars().filter(|c| !matches!(c, '_' | ' ' | '\u{202f}')).collect();
+        let ungrouped = ungrouped(text);
         let value = match &self.domain {
             Domain::Bool => match text.to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" | "1" => Some(ParamValue::Bool(true)),
@@ -283,12 +284,14 @@ impl ParamInfo {
                 _ => None,
             },
             Domain::Int { .. } => parse_int(&ungrouped)
+                .or_else(|| ParamValue::Float(self.percent(&ungrouped)?).as_i64())
                 .or_else(|| {
                     let typed = typed::in_unit(&ungrouped, &self.unit);
                     ParamValue::Float(typed.or_else(|| typed::count(&ungrouped, &self.unit))?).as_i64()
                 })
                 .map(ParamValue::Int),
             Domain::Float { .. } => parse_float(&ungrouped)
+                .or_else(|| self.percent(&ungrouped))
                 .or_else(|| typed::in_unit(&ungrouped, &self.unit))
                 .map(ParamValue::Float),
             Domain::Choice { .. } | Domain::Text => Some(ParamValue::Text(text.to_owned())),
@@ -297,7 +300,8 @@ impl ParamInfo {
                 if text.contains(',') || text.starts_with('[') {
                     parse_list(text)
                 } else {
-                    parse_int(&ungrouped).map(ParamValue::Int)
+                    // Two numbers with a space between them are not one number.
+                    parse_int(&text.replace('_', "")).map(ParamValue::Int)
                 }
             }
         };
@@ -308,6 +312,17 @@ impl ParamInfo {
             }
             Some(value) => self.accept(&value),
             None => Err(self.refuse(text)),
+        }
+    }
+
+    /// Reads a number with a per cent sign: as it is if per cent is the unit of the parameter, and as a fraction if the
+    /// parameter is a number without unit.
+    fn percent(&self, text: &str) -> Option<f64> {
+        let number = parse_float(text.strip_suffix('%')?)?;
+        match (&*self.unit, &self.domain) {
+            ("%", _) => Some(number),
+            ("", Domain::Float { .. }) => Some(number / 100.0),
+            _ => None,
         }
     }
 
@@ -381,10 +396,24 @@ fn parse_int(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| ParamValue::Float(parse_float(text)?).as_i64())
 }
 
-fn parse_float(text: &str) -> Option<f64> {
-    if let Some(percent) = text.strip_suffix('%') {
-        return percent.parse::<f64>().ok().map(|value| value / 100.0).filter(|value| value.is_finite());
+/// Returns a number without the signs between its groups of digits. Spaces stay unless exactly three digits follow, so
+/// that two numbers do not become one; the space before a unit goes.
+fn ungrouped(text: &str) -> String {
+    let is_space = |sign: char| matches!(sign, ' ' | '\u{202f}');
+    let mut parts = text.split(is_space);
+    let mut number = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        let is_group = digits == 3 && number.ends_with(|sign: char| sign.is_ascii_digit());
+        if digits > 0 && !is_group {
+            number.push(' ');
+        }
+        number.push_str(part);
     }
+    number.replace('_', "")
+}
+
+fn parse_float(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
@@ -471,6 +500,31 @@ mod tests {
             ParamInfo::int_list("topology", 1, 99, "").parse("4,4,6"),
             Ok(ParamValue::List(vec![ParamValue::Int(4), ParamValue::Int(4), ParamValue::Int(6)]))
         );
+    }
+
+    #[test]
+    fn per_cent_is_read_only_where_it_has_a_meaning() {
+        let over = ParamInfo::float("target_over", 0.0, 100.0, 0.0, "").unit("%");
+        assert_eq!(over.parse("5%"), Ok(ParamValue::Float(5.0)));
+        let changed = ParamInfo::int("changed_percent", 0, 100, 0, "").unit("%");
+        assert_eq!(changed.parse("25 %"), Ok(ParamValue::Int(25)));
+        let rate = ParamInfo::float("bandwidth_gbps", 0.0, 1e6, 1.0, "").unit("Gb/s");
+        assert!(rate.parse("50%").is_err());
+        assert!(ParamInfo::int("micro_batches", 1, 1000, 1, "").parse("200%").is_err());
+        assert!(ParamInfo::int_or_list("ports", 1, 1000, "").parse("400%,6").is_err());
+    }
+
+    #[test]
+    fn two_numbers_are_not_one() {
+        let ports = ParamInfo::int_or_list("ports_per_pod", 1, 1_000_000, "");
+        for text in ["4 6", "1 1 2", "4 096"] {
+            assert!(ports.parse(text).is_err(), "{text}");
+        }
+        let batches = ParamInfo::int("micro_batches", 1, 10_000_000, 1, "");
+        assert!(batches.parse("1 2").is_err());
+        for text in ["1 048 576", "1_048_576", "1048576"] {
+            assert_eq!(batches.parse(text), Ok(ParamValue::Int(1_048_576)), "{text}");
+        }
     }
 
     #[test]
