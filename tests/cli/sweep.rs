@@ -99,6 +99,21 @@ fn every_kind_can_be_swept() {
     assert_eq!(columns(&switches.out, "started_from"), [""; 3], "another instance starts from nothing");
 }
 
+/// `construct` proves its plan optimal for whole chunks only, and `trees` finds a better plan.
+#[test]
+fn no_plan_of_a_table_beats_a_bound_of_the_table() {
+    let place = Place::new();
+    let arguments = ["sweep", "preset:ring8-allgather-1mb", "--method", "construct,trees", "--plans", "kept"];
+    let table = place.run(&arguments).done().out;
+    let numbers =
+        |name: &str| -> Vec<f64> { columns(&table, name).iter().map(|cell| cell.parse().unwrap()).collect() };
+    let (values, bounds) = (numbers("value"), numbers("bound"));
+    assert!(values[1] < values[0]);
+    assert!(bounds.iter().all(|bound| values.iter().all(|value| value >= bound)), "{table}");
+    let row = place.run(&["show", "kept/cell-1.json", "--row"]).done().json();
+    assert_eq!((row["bound"].as_f64(), row["gap"].as_f64()), (Some(bounds[0]), Some(numbers("gap")[0])));
+}
+
 #[test]
 fn several_scenarios_make_one_table() {
     let place = Place::new();

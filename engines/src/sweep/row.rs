@@ -6,7 +6,7 @@ use crate::catalogue;
 use lightbay_core::cells;
 use lightbay_core::event::{Done, EndStatus, HotStartFate};
 use lightbay_core::param::ParamValue;
-use lightbay_core::plan::{Limit, gap};
+use lightbay_core::plan::Limit;
 use lightbay_core::problem::{Problem, printable};
 use lightbay_core::read::{brief, parse_json};
 use serde::{Deserialize, Serialize};
@@ -107,6 +107,14 @@ impl SweepRow {
     pub(super) fn ended(sweep: &Sweep, cell: &Cell, done: &Done, elapsed_s: f64) -> Self {
         let header = done.plan.as_ref().map(|plan| plan.header());
         let value = header.as_ref().map(|header| header.objective.value);
+        // The bound that other commands show too: verified before claimed, on all plans before a class of plans.
+        let standing = done.plan.as_ref().map(|plan| plan.standing());
+        let known =
+            standing.as_ref().map(|standing| standing.leading().map(|known| (known.value, known.gap)));
+        let (bound, gap) = match known {
+            Some(known) => (known.map(|(bound, _)| bound), known.map(|(_, gap)| gap)),
+            None => (done.bound, None),
+        };
         let mut reason = done.message.clone();
         for violation in &done.violations {
             reason.push_str("; ");
@@ -115,8 +123,8 @@ impl SweepRow {
         Self {
             limit: done.limit,
             value,
-            bound: done.bound,
-            gap: value.zip(done.bound).map(|(value, bound)| gap(value, bound)).filter(|gap| gap.is_finite()),
+            bound,
+            gap: gap.filter(|gap| gap.is_finite()),
             reproducible: header.as_ref().map(|header| header.provenance.reproducible),
             metrics: header.map(|header| header.metrics).unwrap_or_default(),
             work: done.work,
