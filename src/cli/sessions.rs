@@ -16,13 +16,14 @@ use clap::{Args, Subcommand, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 use lightbay_core::clock::{Clock as _, SystemClock};
 use lightbay_core::json::to_pretty;
+use lightbay_core::plan::{Header, Objective};
 use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_core::quantity::file_size;
 use lightbay_core::read::read_json;
-use lightbay_engines::{figure_label, figure_text};
+use lightbay_core::standing::{Findings, Standing};
+use lightbay_engines::{figure_label, figure_text, saved_standing};
 use lightbay_sessions::resume::{self, RecentEntry, RecentPlan};
 use lightbay_sessions::{PackedSession, Places, PlanEntry, SessionSummary, Store};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -107,8 +108,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let store = Store::at(places.sessions());
     let date = || SystemClock::start().date();
     match &arguments.command {
-        None | Some(Command::List) if arguments.json => console.write_document(&listed(&store, &places)?)?,
-        None | Some(Command::List) => list(&store, &places, console)?,
+        None | Some(Command::List) if arguments.json => console.write_document(&listed(&store)?)?,
+        None | Some(Command::List) => list(&store, console)?,
         Some(Command::Show { name }) => show(&store, bare(name), arguments.json, console)?,
         Some(Command::Pack { .. }) if arguments.json => {
             let remedy = "leave it out: `pack` writes JSON";
@@ -234,21 +235,44 @@ fn read_packed(path: &Path) -> Result<PackedSession, Failure> {
     serde_json::from_value(value).map_err(|error| refuse(format!("is not a packed session: {error}")))
 }
 
-/// Returns the best or newest plan of each session that was used recently, by the name of the session.
-fn best_plans(places: &Places) -> BTreeMap<String, RecentPlan> {
-    let recent = resume::recent(&places.recent()).into_iter();
-    recent.filter_map(|entry| Some((entry.session, entry.plan?))).collect()
+/// Returns the best plan of a session, with the bound and the gap of its standing, and the words for the gap.
+fn best_plan(store: &Store, session: &SessionSummary) -> Option<(SessionBest, String)> {
+    let entry = saved::best_of(store, &session.name)?;
+    let header = entry.header.ok()?;
+    let findings = session.file.findings.get(&entry.plan.0.to_string());
+    let best = SessionBest {
+        number: entry.plan.0,
+        method: header.method.clone(),
+        status: header.status,
+        objective: proven(&header, findings),
+    };
+    let words = gap_words(&header, findings);
+    Some((best, words))
 }
 
-fn listed(store: &Store, places: &Places) -> Result<SessionsDocument, Failure> {
-    let best = best_plans(places);
+/// Returns the objective of a plan with the bound that its checker verified, or else with the claimed bound.
+fn proven(header: &Header, findings: Option<&Findings>) -> Objective {
+    let standing = saved_standing(header, findings);
+    let known = standing.as_ref().and_then(Standing::leading);
+    Objective {
+        bound: known.map(|known| known.value),
+        gap: known.map(|known| known.gap),
+        ..header.objective.clone()
+    }
+}
+
+/// Returns the gap of a plan in words: `28.6 %`, or `0.00 % claimed` if no bound is verified.
+fn gap_words(header: &Header, findings: Option<&Findings>) -> String {
+    let standing = saved_standing(header, findings);
+    let Some(known) = standing.as_ref().and_then(Standing::leading) else { return "-".to_owned() };
+    let word =
+        if known.is_verified() && known.is_on_all { String::new() } else { format!(" {}", known.word()) };
+    format!("{}{word}", quantity::gap(known.gap))
+}
+
+fn listed(store: &Store) -> Result<SessionsDocument, Failure> {
     let entry = |session: SessionSummary| SessionEntry {
-        best: best.get(&session.name).map(|plan| SessionBest {
-            number: plan.plan.0,
-            method: plan.method.clone(),
-            status: plan.status,
-            objective: plan.objective.clone(),
-        }),
+        best: best_plan(store, &session).map(|(best, _)| best),
         name: session.name,
         kind: session.file.kind,
         scenario: session.file.scenario,
@@ -263,7 +287,7 @@ fn listed(store: &Store, places: &Places) -> Result<SessionsDocument, Failure> {
     Ok(SessionsDocument { folder: store.folder().to_string_lossy().into_owned(), sessions })
 }
 
-fn list(store: &Store, places: &Places, console: &mut Console) -> Result<(), Failure> {
+fn list(store: &Store, console: &mut Console) -> Result<(), Failure> {
     let sessions = store.list()?;
     if sessions.is_empty() {
         console.say(&format!("no sessions in {}", printable(&store.folder().to_string_lossy())));
@@ -272,16 +296,15 @@ fn list(store: &Store, places: &Places, console: &mut Console) -> Result<(), Fai
     let mut table = TextTable::new(&[
         "session", "kind", "scenario", ">plans", ">best", ">gap", "status", ">size", "saved", "",
     ]);
-    let best = best_plans(places);
     let none = || "-".to_owned();
     for session in &sessions {
-        let plan = best.get(&session.name);
+        let (plan, gap) = best_plan(store, session).unzip();
         table.row([
             printable(&session.name),
             printable(&session.file.kind),
             printable(&session.file.scenario),
             session.plans.to_string(),
-            plan.map_or_else(none, |plan| {
+            plan.as_ref().map_or_else(none, |plan| {
                 let name = &plan.objective.name;
                 format!(
                     "{} {}",
@@ -289,7 +312,7 @@ fn list(store: &Store, places: &Places, console: &mut Console) -> Result<(), Fai
                     figure_text(&session.file.kind, name, plan.objective.value)
                 )
             }),
-            plan.and_then(|plan| plan.objective.gap).map_or_else(none, quantity::gap),
+            gap.unwrap_or_else(none),
             plan.map_or_else(none, |plan| plan.status.word().replace('_', " ")),
             file_size(session.bytes),
             printable(&session.file.updated_at),
@@ -343,7 +366,7 @@ fn show(store: &Store, name: &str, json: bool, console: &mut Console) -> Result<
                     printable(&header.method),
                     header.status.word().to_owned(),
                     figure_text(&header.kind, &objective.name, objective.value),
-                    objective.gap.map_or_else(|| "-".to_owned(), quantity::percent),
+                    gap_words(header, session.file().findings.get(&entry.plan.0.to_string())),
                     file_size(entry.bytes),
                     file,
                 ]

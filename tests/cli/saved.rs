@@ -57,6 +57,27 @@ fn a_session_is_renamed_noted_packed_and_unpacked() {
     assert!(run(&["show", "copy", "--json"]).json()["note"].is_null());
 }
 
+/// Two folders have a session of one name; each list shows its own best plan.
+#[test]
+fn the_list_shows_plans_of_its_own_folder() {
+    let place = Place::new();
+    session(&place, "week");
+    let value = |listed: &serde_json::Value| listed["sessions"][0]["best"]["objective"]["value"].clone();
+    let own = value(&place.run(&["--data-dir", "data", "sessions", "list", "--json"]).json());
+    assert_eq!(own, place.json("joint.json")["objective"]["value"]);
+    place.run(&["--data-dir", "data", "sessions", "pack", "week", "-o", "week.json"]).done();
+    // The same session in another folder, with the worse plan alone.
+    let mut packed = place.json("week.json");
+    let plans = packed["plans"].as_array_mut().unwrap();
+    plans.retain(|plan| plan.to_string().contains("iter-halve"));
+    assert_eq!(plans.len(), 1);
+    place.write("worse.json", packed.to_string());
+    place.run(&["--data-dir", "other", "sessions", "unpack", "worse.json"]).done();
+    let other = value(&place.run(&["--data-dir", "other", "sessions", "list", "--json"]).json());
+    assert_eq!(other, place.json("fair.json")["objective"]["value"]);
+    assert_eq!(own, value(&place.run(&["--data-dir", "data", "sessions", "list", "--json"]).json()));
+}
+
 #[test]
 fn removing_several_sessions_removes_all_or_none() {
     let place = Place::new();
