@@ -562,7 +562,7 @@ impl<'a, K: Kind> Context<'a, K> {
             return Some(format!("the bound was proved by {from}, which ran at the same time"));
         }
         if self.edited {
-            return Some("a parameter was changed during the run".to_owned());
+            return Some(not_reproducible::CHANGED.to_owned());
         }
         let why = match early {
             None | Some(Early::Stop(Stop::Gap | Stop::Proven)) => return None,

@@ -121,6 +121,8 @@ pub(crate) fn standing_bound(sense: Sense, value: f64, bound: f64) -> Option<f64
 pub mod not_reproducible {
     /// The run was ended by a time limit.
     pub const CLOCK: &str = "stopped by the time limit";
+    /// A person changed a parameter while the method was running.
+    pub const CHANGED: &str = "a parameter was changed during the run";
     /// The run was ended by a person.
     pub const PERSON: &str = "a person stopped the run";
     /// The run was ended by a signal.

@@ -62,8 +62,12 @@ impl App {
     }
 
     /// Sets the name or the note of the selected plan; `-` removes it.
-    pub(super) fn label_plan(&mut self, text: &str, is_name: bool) {
+    pub(super) fn label_plan(&mut self, text: &str, is_name: bool, effects: &mut Effects) {
         let Some(number) = self.meant_plan().map(|entry| entry.number) else { return };
+        if self.session.beside.is_some() {
+            let text = "the session is open in another window, which saves it; name and note plans there";
+            return self.say(Severity::Warning, text);
+        }
         let most = if is_name { MOST_NAME } else { MOST_NOTE };
         let text: String = printable(text.trim()).chars().take(most).collect();
         let text = if text == "-" { String::new() } else { text };
@@ -73,6 +77,12 @@ impl App {
         } else {
             format!("{what} of plan {number}: {text}")
         };
+        // A plan with a label stays in the session.
+        if let Some(plan) =
+            self.plans.get(number).and_then(|entry| entry.plan.clone()).filter(|_| !text.is_empty())
+        {
+            effects.push(Effect::SavePlan { number, plan });
+        }
         let label = self.plans.labels.entry(number).or_default();
         *(if is_name { &mut label.name } else { &mut label.note }) = text;
         if *label == PlanLabel::default() {

@@ -8,6 +8,7 @@ use crate::app::state::App;
 use crate::app::update::edit::EDIT_OF;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::param::{ParamValue, Setting};
+use lightbay_core::plan::not_reproducible;
 use lightbay_core::run::Common;
 use lightbay_engines::AnyScenario;
 use serde_json::{Value, json};
@@ -114,10 +115,20 @@ impl App {
         };
         let plan = &entry.usable()?.0;
         let header = plan.header();
+        if header.provenance.not_reproducible_because.as_deref() == Some(not_reproducible::CHANGED) {
+            return Err(format!(
+                "no command makes plan {}, because {}; write the plan with {}",
+                entry.number,
+                not_reproducible::CHANGED,
+                self.keymap.hint("write")
+            ));
+        }
         let params: Vec<(String, ParamValue)> =
             header.parameters.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        // A plan does not store the limits of its run; those of the newest solve apply if it used the same method.
-        let solved = work.solved.as_ref().filter(|solved| solved.method == header.method);
+        // A plan does not store the limits of its run; those of the newest solve apply if its run found the plan.
+        let newest = self.runs.newest().into_iter().find(|run| run.method == header.method).map(|run| run.id);
+        let is_newest = entry.origin.is_none_or(|(run, _)| newest == Some(run));
+        let solved = work.solved.as_ref().filter(|solved| is_newest && solved.method == header.method);
         let common =
             Common { seed: header.seed, ..solved.map_or_else(Common::default, |solved| solved.common) };
         let sha256 = entry.scenario_sha256.clone();
