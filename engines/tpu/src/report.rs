@@ -71,9 +71,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         .forms(faults::FORMS)
         .items("switch")
         .in_session(),
-    SectionInfo::of_scenario("sizes", "Sizes", "How do designs compare with tori at each size?")
-        .forms(sizes::FORMS)
-        .in_session(),
+    SectionInfo::of_scenario("sizes", "Sizes", "How do designs compare with tori at each size?").in_session(),
     SectionInfo::of_plan(
         "simulation",
         "Simulation",
@@ -224,7 +222,9 @@ impl Report for TpuReport<'_> {
             "simulation" => match &self.result()?.simulation {
                 Some(simulated) => {
                     let claims = self.routing().ok().map(|routing| &routing.claims);
-                    Ok(simulation::section(self.scenario.nodes(), claims, simulated))
+                    let settings = self.scenario.simulate.clone().unwrap_or_default();
+                    let links = (self.scenario.nodes(), settings.cycles_per_flit());
+                    Ok(simulation::section(links, claims, simulated))
                 }
                 None => Err(Unavailable::absent("the routes were not simulated", "solve with simulate=true")),
             },

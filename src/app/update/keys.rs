@@ -81,7 +81,7 @@ impl App {
         let passes = match command {
             Command::Interrupt | Command::Suspend | Command::Repaint => true,
             Command::Help => kind != LayerKind::Help,
-            Command::NextPalette | Command::NextGlyphs => !kind.types(),
+            Command::NextPalette | Command::NextGlyphs => !kind.types() && kind != LayerKind::EditCell,
             Command::Motion(go) => {
                 kind.is_transparent()
                     && matches!(

@@ -76,7 +76,8 @@ pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
         present: true,
     });
     for torus in tori.iter().flat_map(|tori| &tori.tori) {
-        if let Some(routes) = &torus.routes {
+        // A plan that is this torus is not compared with itself.
+        if let Some(routes) = torus.routes.as_ref().filter(|of_torus| of_torus.hops != routes.hops) {
             sides.push(Side {
                 name: format!("{}, DOR", torus.name),
                 short: format!("{}, DOR", torus.family()),

@@ -395,7 +395,7 @@ pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavail
     };
     let Some(routing) = case.routing.as_ref().filter(|routing| !routing.routes.is_empty()) else {
         facts.add("routes", "routes", Cell::new("not in the plan").tone(Tone::Muted));
-        facts.sentence("with_faults=true stores them");
+        facts.sentence("needs with_faults=true");
         return Ok(section.block("figures", "", facts));
     };
     let (pod, _) = pod_of(&result.topology).map_err(Unavailable::failed)?;

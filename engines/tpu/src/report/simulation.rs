@@ -46,8 +46,13 @@ pub(super) fn limit(chips: usize, claims: &RoutingClaims) -> Section {
         .on_screens("figures", "", facts)
 }
 
-/// Delivered load and latency of a simulation; `claims` are those of the simulated routes.
-pub(super) fn section(chips: usize, claims: Option<&RoutingClaims>, simulation: &Simulation) -> Section {
+/// Delivered load and latency of a simulation. A link needs `cycles` for a flit; `claims` are those of the simulated
+/// routes.
+pub(super) fn section(
+    (chips, cycles): (usize, f64),
+    claims: Option<&RoutingClaims>,
+    simulation: &Simulation,
+) -> Section {
     let mut facts = Facts::new();
     facts.number(
         "saturation_flits_per_cycle_per_node",
@@ -63,7 +68,7 @@ pub(super) fn section(chips: usize, claims: Option<&RoutingClaims>, simulation: 
         tone,
         steps: false,
     };
-    let cycles = Unit::new("cycles", 1.0, Some(0));
+    let latency = Unit::new("cycles", 1.0, Some(0));
     let limit_line = |value: f64| Line {
         name: "limit".to_owned(),
         label: format!("channel limit {}", number(value, Unit::FLITS)),
@@ -75,13 +80,13 @@ pub(super) fn section(chips: usize, claims: Option<&RoutingClaims>, simulation: 
         axis: "offered_flits_per_cycle_per_node",
         axis_label: "offered",
         axis_unit: Unit::FLITS.with_decimals(2),
-        lines: claims.map(|claims| most(chips, claims)).map(limit_line).into_iter().collect(),
+        lines: claims.map(|claims| most(chips, claims) / cycles).map(limit_line).into_iter().collect(),
         marks: vec![saturation],
         curves: vec![
             curve("delivered_flits_per_cycle_per_node", "delivered", Unit::FLITS, Tone::Answer, |point| {
                 point.1
             }),
-            curve("latency_cycles", "latency", cycles, Tone::Text, |point| point.2),
+            curve("latency_cycles", "latency", latency, Tone::Text, |point| point.2),
         ],
         ..Default::default()
     };

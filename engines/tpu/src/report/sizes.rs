@@ -8,9 +8,6 @@ use lightbay_core::report::{
 };
 use std::collections::BTreeMap;
 
-/// Views of the section on a screen.
-pub(super) const FORMS: &[&str] = &["curves", "table"];
-
 /// Methods that build tori; their plans do not count as designs.
 const TORI: [&str; 2] = ["pt", "pdtt"];
 
@@ -62,7 +59,7 @@ pub(super) fn section(cubes: usize, beside: &Surroundings) -> Section {
     let share = designs.get(&chips).zip(own).map(|((rate, _), row)| rate / row.bound);
     let answer = match share {
         Some(share) => of_the_bound(Phrase::new(), share),
-        None => Phrase::new().muted("chips x MCF"),
+        None => Phrase::new(),
     };
     Section::empty("Sizes")
         .context(Phrase::new().muted("throughput per chip: chips x MCF"))

@@ -22,6 +22,9 @@ const NETWORK: u16 = 18;
 const CURVES: u16 = 3;
 const CURVES_WIDE: u16 = 36;
 
+/// Height below which curves get more rows than the lists.
+const CURVES_HIGH: u16 = 24;
+
 /// Number of columns between a list and the picture at its right.
 const BESIDE: u16 = 3;
 
@@ -234,10 +237,11 @@ impl SectionContent {
             && inner.height >= PICTURE
             && narrow.saturating_add(matrix.least_wide()) <= inner.width
         {
-            // Bars use the columns that the picture leaves.
+            // Bars and picture share the columns.
             let has_bars = self.list.least() < self.list.wish();
-            let spare = if has_bars { inner.width.saturating_sub(BESIDE + matrix.wish()) } else { 0 };
-            let (list, picture) = beside(inner, spare.max(narrow - BESIDE), BESIDE);
+            let spare = inner.width.saturating_sub(BESIDE + matrix.wish()).min(inner.width / 2);
+            let columns = if has_bars { spare.max(narrow - BESIDE) } else { narrow - BESIDE };
+            let (list, picture) = beside(inner, columns, BESIDE);
             return ContentSplit { picture, list };
         }
         let fits = wanted.saturating_add(gap).saturating_add(rows) <= inner.height;
@@ -258,8 +262,8 @@ impl SectionContent {
                 ContentSplit { picture: Rect::ZERO, list: inner }
             };
         }
-        let share =
-            if matches!(picture, Picture::Curves(_)) { inner.height * 2 / 5 } else { inner.height / 2 };
+        let is_flat = matches!(picture, Picture::Curves(_)) && inner.height < CURVES_HIGH;
+        let share = if is_flat { inner.height * 2 / 5 } else { inner.height / 2 };
         let most = inner.height.saturating_sub(rows.min(share) + gap);
         // Intervals of time above a list are shown whole if they fit.
         let is_whole = self.has_spans() && self.picture_is_first && wanted <= inner.height;
