@@ -141,7 +141,9 @@ impl Solve {
         let body = indented(title(app, placed, &what, buf), placed);
         let visible = self.fill(app, &goal, &runs, marks.as_ref(), proven, body);
         if marks.is_none() && !app.plans.is_empty() {
-            self.caption.push(Piece::muted("no plan of the changed scenario yet"));
+            let why =
+                if app.is_stale() { "no plan of the changed scenario yet" } else { "no plan competes yet" };
+            self.caption.push(Piece::muted(why));
         }
         if !empty && !body.is_empty() {
             let mut strip = SolveStrip::new(theme, &self.methods)

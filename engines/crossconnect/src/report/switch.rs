@@ -54,9 +54,9 @@ pub(super) fn section(
         })
         .usual(usual(switch, facts.pods))
         .block(FORMS[0], "Pods", pods(scenario, facts.pods, switch, entries, id))
-        .block(FORMS[1], "Ports", ports(scenario, entries, false))
+        .block(FORMS[1], "Ports", ports(scenario, facts.pods, entries, false))
         .only_in(PORTS)
-        .on_screens(FORMS[2], "Changed ports", ports(scenario, entries, true))
+        .on_screens(FORMS[2], "Changed ports", ports(scenario, facts.pods, entries, true))
         .only_in(CHANGED);
     let entries = entries.iter().map(|entry| words::entry(scenario, entry));
     Ok(words::port_legend(scenario, id).into_iter().chain(entries).fold(section, Section::remark))
@@ -161,7 +161,7 @@ fn details(scenario: &CrossconnectScenario, entries: &[Entry], id: u32, pod: u32
 
 /// Returns a table with a row for every A port in use, or only for the ports that change: the far end of the port after
 /// and before the change.
-fn ports(scenario: &CrossconnectScenario, entries: &[Entry], changed: bool) -> Table {
+fn ports(scenario: &CrossconnectScenario, pods: usize, entries: &[Entry], changed: bool) -> Table {
     let (a, b) = words::sides(scenario.wiring);
     let [end, number] = ["port", "no."].map(|of| move |side: char| format!("{side} {of}"));
     let columns = vec![
@@ -204,7 +204,8 @@ fn ports(scenario: &CrossconnectScenario, entries: &[Entry], changed: bool) -> T
         cells.extend(far(now, tone));
         cells.extend(far(remove, Tone::Bad));
         cells.push(Cell::new(word).tone(tone));
-        let item = table.rows.len() as u32;
+        // Items of ports differ from those of cells, so that no port is selected for a cell.
+        let item = (pods * pods + table.rows.len()) as u32;
         let behind: Vec<&Entry> = [remove, now].into_iter().flatten().collect();
         let near = words::port(a, first.pod_a, first.port_a_index);
         let mut sentence =
