@@ -4,14 +4,18 @@ use crate::record;
 use crate::record::{any, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Circuits between pods, and the ports that the pods have for circuits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitMatrix {
     /// Names of the pods, in the order of every list below with one entry per pod.
     pub pods: Vec<String>,
-    /// Number of optical ports of each pod.
+    /// Number of optical ports of each pod, including failed ports.
     pub ports_per_pod: Vec<u32>,
+    /// Failed ports as `(pod, port)`, sorted; the ports of a pod count from 0. Empty if `places` gives the ports.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub failed_ports: Vec<(u32, u32)>,
     /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits from
     /// a pod to itself are omitted.
     pub circuits: Vec<(u32, u32, u32)>,
@@ -51,7 +55,7 @@ pub struct CircuitPlaces {
 }
 
 /// A port of a pod on a side of a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedPort {
     /// Index of the switch.
     pub switch: u32,
@@ -64,7 +68,7 @@ pub struct PlacedPort {
 }
 
 /// A circuit at its switch and ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedCircuit {
     /// Index of the switch.
     pub switch: u32,
@@ -76,6 +80,20 @@ pub struct PlacedCircuit {
     pub pod_b: u32,
     /// Index of the port of `pod_b`, from 0, among the ports that this pod has on side B of the switch.
     pub port_b: u32,
+}
+
+impl CircuitPlaces {
+    /// Returns the circuits whose two ports work.
+    pub fn working(&self) -> impl Iterator<Item = &PlacedCircuit> {
+        let failed: HashSet<PlacedPort> = self.failed_ports.iter().copied().collect();
+        let far_b = !self.single_sided;
+        self.circuits.iter().filter(move |circuit| {
+            let switch = circuit.switch;
+            let near = PlacedPort { switch, pod: circuit.pod_a, side_b: false, port: circuit.port_a };
+            let far = PlacedPort { switch, pod: circuit.pod_b, side_b: far_b, port: circuit.port_b };
+            !failed.contains(&near) && !failed.contains(&far)
+        })
+    }
 }
 
 impl CircuitMatrix {
@@ -163,6 +181,22 @@ record! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn circuits_at_failed_ports_do_not_work() {
+        let circuit = |switch| PlacedCircuit { switch, pod_a: 0, port_a: 0, pod_b: 1, port_b: 0 };
+        let failed = |side_b| PlacedPort { switch: 1, pod: 1, side_b, port: 0 };
+        let mut places = CircuitPlaces { circuits: vec![circuit(0), circuit(1)], ..CircuitPlaces::default() };
+        let working = |places: &CircuitPlaces| places.working().copied().collect::<Vec<_>>();
+        assert_eq!(working(&places).len(), 2);
+        places.failed_ports = vec![failed(true)];
+        assert_eq!(working(&places), [circuit(0)]);
+        // Without sides, both ends are ports of side A.
+        places.single_sided = true;
+        assert_eq!(working(&places).len(), 2);
+        places.failed_ports = vec![failed(false)];
+        assert_eq!(working(&places), [circuit(0)]);
+    }
 
     #[test]
     fn a_circuit_costs_a_port_at_each_end() {

@@ -7,6 +7,7 @@ mod terms;
 
 use crate::Crossconnect;
 use crate::check::{self, Envelope};
+use crate::files::handover::failed_numbers;
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
 use crate::plan::{Action, Changes, CrossconnectResult};
@@ -169,12 +170,14 @@ fn circuits(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitMatrix
         of(Side::A).chain(of(Side::B)).sum()
     };
     let pods = 0..scenario.pods as usize;
+    let has_places = scenario.wiring != Wiring::SingleSided;
     CircuitMatrix {
         pods: pods.clone().map(|pod| scenario.pod_name(pod)).collect(),
         ports_per_pod: pods.map(ports).collect(),
         circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
         circuit_gbps: None,
-        places: (scenario.wiring != Wiring::SingleSided).then(|| places(scenario, changes)),
+        failed_ports: if has_places { Vec::new() } else { failed_numbers(scenario) },
+        places: has_places.then(|| places(scenario, changes)),
         left_out: vec!["the batches of the change".to_owned()],
     }
 }

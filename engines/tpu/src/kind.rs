@@ -322,6 +322,7 @@ fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix>
             .to_vec(),
         pods: (0..pod.cubes()).map(|cube| format!("cube {cube}")).collect(),
         ports_per_pod: vec![2 * pod::SWITCHES as u32; pod.cubes()],
+        failed_ports: Vec::new(),
         circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
     })
 }

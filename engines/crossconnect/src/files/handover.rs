@@ -1,6 +1,7 @@
 //! Creates a scenario from the circuits of another plan: spreads the ports of the pods evenly over a set of switches,
 //! and takes the installed circuits from a further plan if one is given.
 
+mod failed;
 mod made;
 
 use crate::plan::{Action, Changes, Entry};
@@ -13,6 +14,7 @@ use crate::scenario::{
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
 use lightbay_core::problem::{Problem, Problems, counted};
 
+pub(crate) use failed::numbers as failed_numbers;
 pub(crate) use made::{conversion, convert};
 
 /// Maximum number of switches if no number is requested.
@@ -59,7 +61,8 @@ pub struct Handed {
 }
 
 /// Creates a scenario whose target is the circuits of `matrix` on the switches of `hall`. The ports of every pod are
-/// spread as evenly as possible over switches and sides.
+/// spread as evenly as possible over switches and sides. Ports that failed in the plan are failed ports of the
+/// scenario, and circuits at failed ports are not part of the target.
 ///
 /// If the number of ports of a pod is not a multiple of 2K (of K if ports have no sides), the remainder goes to the
 /// first switches, an A and a B port each. Pods with equal, even numbers of ports then have equal numbers of ports on
@@ -82,7 +85,9 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
         );
     }
     let mut logical_circuits = vec![vec![0u32; pods]; pods];
+    let dead = matrix.places.as_ref().map(failed::dead_circuits).unwrap_or_default();
     for &(a, b, count) in &matrix.circuits {
+        let count = count.saturating_sub(dead.get(&(a, b)).copied().unwrap_or_default());
         let (i, j) = (a as usize, b as usize);
         if i >= pods || j >= pods || i == j {
             problems.add(
@@ -124,7 +129,7 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
             counted(uneven.len() as u64, "pod has", "pods have")
         ));
     }
-    let scenario = CrossconnectScenario {
+    let mut scenario = CrossconnectScenario {
         pods: pods as u32,
         ocs_count: hall.ocs_count,
         wiring: hall.wiring,
@@ -134,7 +139,15 @@ pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Prob
         pod_names: Some(matrix.pods.clone()),
         ..presets::bare()
     };
+    let failed = failed::of_plan(matrix);
+    failed::fail(&mut scenario, &failed, "from")?;
     scenario.validate()?;
+    notes.extend(failed::note(&scenario));
+    let dead: u64 = dead.into_values().map(u64::from).sum();
+    if dead > 0 {
+        let dead = counted(dead, "circuit of the plan ends", "circuits of the plan end");
+        notes.push(format!("{dead} at failed ports: not part of the target"));
+    }
     Ok(Handed { scenario, notes })
 }
 
@@ -391,13 +404,14 @@ fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -
         return same_ports("installed_from", scenario, from)
             .map(|()| scenario.panels.clone_from(&from.panels));
     }
+    let failed = failed::numbers(scenario);
     scenario.ocs_count = from.ocs_count;
     scenario.wiring = from.wiring;
     scenario.ports_a.clone_from(&from.ports_a);
     scenario.ports_b.clone_from(&from.ports_b);
     scenario.panels.clone_from(&from.panels);
     scenario.pod_names.clone_from(&from.pod_names);
-    Ok(())
+    failed::fail(scenario, &failed, "installed_from")
 }
 
 /// Checks that `from`, the scenario of the plan that the parameter `name` gives, has the same pods, switches and ports

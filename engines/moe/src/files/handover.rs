@@ -70,6 +70,7 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
     Some(CircuitMatrix {
         pods: (0..servers).map(name).collect(),
         ports_per_pod: vec![scenario.region.ocs_nics.len() as u32; servers as usize],
+        failed_ports: Vec::new(),
         circuits: counts(layer).into_iter().map(|((a, b), count)| (a, b, count)).collect(),
         circuit_gbps: Some(scenario.region.link_gbps),
         places: Some(places(scenario, layer)),

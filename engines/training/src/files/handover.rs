@@ -18,12 +18,12 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
     if result.phases.is_some() {
         return None;
     }
-    let (instance, result) = match scenario {
+    let (instance, result, failed) = match scenario {
         TrainingScenario::Job(job) => {
             let (instance, result) = expand_plan(job, result).ok()?;
-            (Cow::Owned(instance), Cow::Owned(result))
+            (Cow::Owned(instance), Cow::Owned(result), job.failed_ports.as_slice())
         }
-        TrainingScenario::Instance(instance) => (Cow::Borrowed(instance), Cow::Borrowed(result)),
+        TrainingScenario::Instance(instance) => (Cow::Borrowed(instance), Cow::Borrowed(result), &[][..]),
         TrainingScenario::Shared(shared) => return shared_circuits(shared, result),
     };
     if instance.pods.iter().any(|pod| pod.mirror) {
@@ -31,9 +31,19 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
     }
     let mut pairs = BTreeMap::new();
     add_circuits(&instance, &result, |pod| pod, &mut pairs)?;
+    // The pods of the instance have only their working ports.
+    let mut ports_per_pod: Vec<u32> = instance.pods.iter().map(|pod| pod.ports).collect();
+    let mut failed_ports = Vec::with_capacity(failed.len());
+    for port in failed {
+        let pod = instance.pods.iter().position(|pod| pod.name == port.pod)?;
+        ports_per_pod[pod] += 1;
+        failed_ports.push((u32::try_from(pod).ok()?, port.port.checked_sub(1)?));
+    }
+    failed_ports.sort_unstable();
     Some(CircuitMatrix {
         pods: instance.pods.iter().map(|pod| pod.name.clone()).collect(),
-        ports_per_pod: instance.pods.iter().map(|pod| pod.ports).collect(),
+        ports_per_pod,
+        failed_ports,
         circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
         circuit_gbps: Some(instance.nic_bandwidth_gbps),
         places: None,
@@ -126,6 +136,7 @@ fn shared_circuits(shared: &SharedPods, result: &TrainingResult) -> Option<Circu
     Some(CircuitMatrix {
         pods: places.names(),
         ports_per_pod: (0..replicas).flat_map(of_all).collect(),
+        failed_ports: Vec::new(),
         circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
         circuit_gbps: shared.jobs.first().map(|placed| placed.job.run.bandwidth_gbps),
         places: None,
@@ -158,5 +169,44 @@ fn sum(instance: &Instance) -> TrafficMatrix {
     TrafficMatrix {
         places: instance.pods.iter().map(|pod| pod.name.clone()).collect(),
         entries: pairs.into_iter().map(|((from, to), bytes)| (from, to, bytes)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::collapse::collapsed;
+    use crate::model::reduced_dag::Dominance;
+    use crate::plan::{RateControl, TaskSchedule};
+    use crate::scenario::job::{FailedPort, PortsPerPod};
+    use crate::scenario::presets;
+
+    #[test]
+    fn failed_ports_keep_their_numbers() {
+        let mut job = presets::job("tiny4").unwrap().job();
+        job.ports_per_pod = Some(PortsPerPod::ByPosition(vec![8, 8]));
+        job.failed_ports = FailedPort::list("r0p1:1, r1p1:1, r0p1:3").unwrap();
+        let (instance, _) = collapsed(&job, Dominance::AtBandwidth).unwrap();
+        let links = instance.links.iter();
+        let schedules = instance.tasks.iter().map(|task| TaskSchedule {
+            task: task.id,
+            start_s: 0.0,
+            finish_s: 1.0,
+            segments: Vec::new(),
+        });
+        let result = TrainingResult {
+            rate_control: RateControl::Joint,
+            topology: links.map(|link| LinkCircuits { link: link.id, circuits: 1 }).collect(),
+            ports_used: 0,
+            ideal_makespan_s: 1.0,
+            nct: None,
+            tasks: schedules.collect(),
+            jobs: Vec::new(),
+            phases: None,
+        };
+        let matrix = circuits(&TrainingScenario::Job(job), &result).unwrap();
+        assert_eq!(matrix.pods, ["r0p0", "r0p1", "r1p0", "r1p1"]);
+        assert_eq!(matrix.ports_per_pod, [8; 4]);
+        assert_eq!(matrix.failed_ports, [(1, 0), (1, 2), (3, 0)]);
     }
 }

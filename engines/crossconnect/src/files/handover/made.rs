@@ -61,7 +61,9 @@ pub(crate) fn conversion() -> Conversion {
                 MAX_OCS as i64,
                 1,
                 "Number of switches; the ports of every pod are spread evenly over them. Default: the number \
-                 in 'installed_from', or the largest number up to 16 that divides the ports.",
+                 in 'installed_from', or the largest number up to 16 with equal numbers of A and B ports on \
+                 every switch (twice the number divides the ports of every pod), or else half of the fewest \
+                 ports of a pod.",
             )
             .derived(),
             ParamInfo::int(
