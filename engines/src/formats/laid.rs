@@ -27,7 +27,7 @@ pub(super) fn exporters(kind: &str) -> Vec<FormatInfo> {
             Lays::Once => {
                 info.against = Some(SecondSubject {
                     of: SubjectSort::Plan,
-                    help: "the plan whose circuits are installed; without it, the files assume that the switches hold no circuits",
+                    help: "the plan whose circuits are installed, except those at ports that failed in it; without it, the files assume that the switches hold no circuits",
                     replaces: None,
                 });
             }
@@ -74,13 +74,13 @@ fn once(
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
     let matrix = plan.circuits().ok_or_else(no_circuits)?;
-    let installed: Option<&[PlacedCircuit]> =
-        before.and_then(|before| before.places.as_ref()).map(|places| places.circuits.as_slice());
+    let installed: Option<Vec<PlacedCircuit>> =
+        before.and_then(|before| before.places.as_ref()).map(|places| places.working().copied().collect());
     if let Some(before) = before.filter(|before| before.pods.len() != matrix.pods.len()) {
         let message = format!("has {} pods, but the plan has {}", before.pods.len(), matrix.pods.len());
         return Err(Problem::new("against", message, "give a plan for the same pods").into());
     }
-    laid::export(&plan.header().name, &matrix, installed, from(plan)?, format, params)
+    laid::export(&plan.header().name, &matrix, installed.as_deref(), from(plan)?, format, params)
 }
 
 fn by_layer(plan: &SharedPlan, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {

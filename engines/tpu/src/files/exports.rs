@@ -112,7 +112,7 @@ pub fn formats() -> Vec<FormatInfo> {
         FormatInfo {
             against: Some(SecondSubject {
                 of: SubjectSort::Either,
-                help: "the pod before the change",
+                help: "the pod before the change; its failed switches hold no circuits",
                 replaces: Some("from"),
             }),
             ..format(

@@ -79,7 +79,8 @@ pub fn difference(before: &Topology, after: &Topology) -> usize {
 /// Steps of the change in their order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are executed
 /// one after the other. A batch only removes or only adds circuits, and added circuits use ports that earlier batches
 /// have freed. `switches_per_batch` switches change at the same time. Without `before`, all circuits are added. The
-/// circuits of switches that have failed in `after` do not change.
+/// circuits of switches that have failed in `after` do not change; switches that have failed in `before` hold no
+/// circuits before the change.
 ///
 /// # Errors
 /// Pods of different sizes.
@@ -103,16 +104,25 @@ pub fn changes(
     }
     let mut text = format!("batch,{CIRCUIT},action,{ENDS}\n");
     let mut batch = 0;
+    let has_circuits = |switch: usize| before.is_some_and(|before| !before.is_failed(switch));
     let differs = |switch: usize, cube: usize| {
         !after.is_failed(switch)
-            && before.is_none_or(|before| before.to(switch, cube) != after.to(switch, cube))
+            && before.is_none_or(|before| {
+                before.is_failed(switch) || before.to(switch, cube) != after.to(switch, cube)
+            })
     };
     let all: Vec<usize> =
         (0..SWITCHES).filter(|&switch| (0..after.cubes()).any(|cube| differs(switch, cube))).collect();
     for switches in all.chunks(switches_per_batch.max(1)) {
         for (pod, action) in [(before, "remove"), (Some(after), "add")] {
             let Some(pod) = pod else { continue };
-            for &switch in switches {
+            let is_added = action == "add";
+            let held: Vec<usize> =
+                switches.iter().copied().filter(|&switch| is_added || has_circuits(switch)).collect();
+            if held.is_empty() {
+                continue;
+            }
+            for switch in held {
                 for cube in (0..pod.cubes()).filter(|&cube| differs(switch, cube)) {
                     let _ = writeln!(text, "{batch},{},{action},{}", row(pod, switch, cube), ends(switch));
                 }

@@ -66,7 +66,10 @@ pub(crate) fn export(
         INSTANCE => Ok(vec![Artifact::of_scenario(&explicit(subject)?, format)?]),
         _ => {
             let pod = wiring(subject)?;
-            let before = against.map(wiring).transpose().map_err(|problem| problem.under("against"))?;
+            let failing = |subject: SubjectOf<'_, Tpu>| {
+                wiring(subject).map(|pod| pod.failing(&subject.scenario().body.failed_ocs))
+            };
+            let before = against.map(failing).transpose().map_err(|problem| problem.under("against"))?;
             let subject = PodSubject {
                 name: subject.name(),
                 scenario: &subject.scenario().body,

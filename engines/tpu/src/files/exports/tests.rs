@@ -218,6 +218,11 @@ fn changes_lead_from_one_state_to_the_other_without_taking_a_live_port() {
             assert_eq!(removed, before.as_ref().map_or(0, |before| circuits::difference(before, &pod)));
         }
     }
+    // A switch that failed before the change holds no circuits, so all its circuits are added.
+    let repaired = circuits::changes(Some(&pod.failing(&[7])), &pod, 48).unwrap();
+    let repaired: Vec<&str> = repaired.lines().skip(1).collect();
+    assert_eq!(repaired.len(), pod.cubes());
+    assert!(repaired.iter().all(|row| row.contains(",7,") && row.contains(",add,")), "{repaired:?}");
     // Nothing to do between equal states.
     assert_eq!(circuits::changes(Some(&pod), &pod, 48).unwrap().lines().count(), 1);
     assert!(circuits::changes(Some(&formula(2)), &pod, 48).unwrap_err().to_string().contains("2 cubes"));
