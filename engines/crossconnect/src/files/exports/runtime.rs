@@ -1,7 +1,7 @@
 //! `runtime`: one change within an iteration for a controller that repeats it in every iteration.
 
 use crate::plan::{Action, Changes, Entry};
-use crate::scenario::CrossconnectScenario;
+use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::exchange::Switching;
 use lightbay_core::json;
 use lightbay_core::problem::{Problem, Problems, counted};
@@ -40,24 +40,30 @@ struct SwitchChange {
     add: Vec<Connect>,
 }
 
-/// A cross-connect; port indices of a pod count from 0, panel numbers from 1 on each side.
+/// A cross-connect; port indices of a pod count from 0, panel numbers from 1 on each side, or as in the port map of the
+/// fabric.
 #[derive(Debug, Serialize)]
 struct Connect {
     pod_a: u32,
+    side_a: &'static str,
     port_a: u32,
     panel_a: u32,
     pod_b: u32,
+    side_b: &'static str,
     port_b: u32,
     panel_b: u32,
 }
 
-impl From<&Entry> for Connect {
-    fn from(entry: &Entry) -> Self {
+impl Connect {
+    fn of(entry: &Entry, wiring: Wiring) -> Self {
+        let far = if wiring == Wiring::SingleSided { Side::A } else { Side::B };
         Self {
             pod_a: entry.pod_a,
+            side_a: Side::A.word(),
             port_a: entry.port_a_index,
             panel_a: entry.switch_port_a,
             pod_b: entry.pod_b,
+            side_b: far.word(),
             port_b: entry.port_b_index,
             panel_b: entry.switch_port_b,
         }
@@ -137,7 +143,7 @@ pub fn texts(
         return Err(problem.into());
     }
     let text = |delete, add| -> Result<Vec<u8>, Problems> {
-        json::to_pretty(&change(name, switching, changes, delete, add))
+        json::to_pretty(&change(name, switching, scenario.wiring, changes, [delete, add]))
             .map_err(|error| Problem::from(error).into())
     };
     Ok([text(Action::Remove, Action::Add)?, text(Action::Add, Action::Remove)?])
@@ -146,13 +152,14 @@ pub fn texts(
 fn change<'a>(
     name: &'a str,
     switching: Switching,
+    wiring: Wiring,
     changes: &Changes,
-    delete: Action,
-    add: Action,
+    [delete, add]: [Action; 2],
 ) -> Change<'a> {
     let switches = changes.ocs.iter().filter_map(|ocs| {
         let of = |action: Action| -> Vec<Connect> {
-            ocs.cross_connects.iter().filter(|entry| entry.action == action).map(Connect::from).collect()
+            let entries = ocs.cross_connects.iter().filter(|entry| entry.action == action);
+            entries.map(|entry| Connect::of(entry, wiring)).collect()
         };
         let change = SwitchChange { ocs_id: ocs.ocs_id, delete: of(delete), add: of(add) };
         (!change.delete.is_empty() || !change.add.is_empty()).then_some(change)
@@ -181,7 +188,9 @@ mod tests {
     fn a_change_from_unknown_circuits_is_refused() {
         let (mut scenario, changes) = testing::example();
         scenario.switching = Some(Switching { phase: 3, time_s: 0.1, period_s: 1.0, delay_s: 0.025 });
-        assert!(texts("plan", &scenario, &changes).is_ok());
+        let [change, _] = texts("plan", &scenario, &changes).unwrap();
+        let change = String::from_utf8(change).unwrap();
+        assert!(change.contains("\"side_a\": \"a\"") && change.contains("\"side_b\": \"b\""), "{change}");
         scenario.installed = Installed::default();
         let error = texts("plan", &scenario, &changes).unwrap_err().to_string();
         assert!(error.contains("installed: is empty, so the circuits before reconfiguration 3"), "{error}");
