@@ -19,6 +19,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 
+/// Number of columns of the marks before a row.
+const PREFIX: u16 = 3;
+
 /// A column of a figure that the kind declares.
 #[derive(Clone, Copy, Debug)]
 struct MetricColumn {
@@ -69,7 +72,7 @@ impl Plans {
             return;
         }
         let focused = app.focus.pane == PaneId::Plans;
-        self.fill(app, &goal);
+        self.fill(app, &goal, body.width);
         let sentence = app.meant_plan().map_or_else(String::new, |entry| sentence(app, &goal, entry));
         let foot = match (focused, body.height) {
             (true, 10..) if body.width < 40 => 3,
@@ -118,7 +121,7 @@ impl Plans {
         );
     }
 
-    fn fill(&mut self, app: &App, goal: &Goal) {
+    fn fill(&mut self, app: &App, goal: &Goal, width: u16) {
         let rows = app.plans.rows();
         let has = |name: &str| rows.iter().any(|entry| entry.metrics.contains_key(name));
         let kind = app.work.as_ref().map_or("", |work| work.kind);
@@ -147,11 +150,21 @@ impl Plans {
         };
         let head = goal.column();
         let value_width = value_width.max((head.chars().count() as u16).min(14));
+        // A figure that is always shown replaces the objective, because it needs fewer columns.
+        let spoken = figures.iter().any(|figure| figure.place.priority == 0);
+        // Decimals of the objective are omitted before the names of methods are cut.
+        let is_tight = !spoken && PREFIX + digits + 2 + names.min(14) + value_width > width;
+        let (room, head, value_width) = if is_tight && !goal.unit.symbol.is_empty() {
+            let short = |entry: &&PlanEntry| goal.value(entry.value, Room::Short).chars().count();
+            let unit = goal.unit.symbol.chars().count();
+            let widest = rows.iter().map(short).max().unwrap_or(0).max(unit);
+            (Room::Short, goal.unit.symbol.to_owned(), widest as u16)
+        } else {
+            (Room::Long, head, value_width)
+        };
         self.columns.clear();
         self.columns.push(Column::right("#", digits));
         self.columns.push(Column::left("method", names.clamp(13, 14)).gap(1).grow());
-        // A figure that is always shown replaces the objective, because it needs fewer columns.
-        let spoken = figures.iter().any(|figure| figure.place.priority == 0);
         self.columns.push(Column::right(head, value_width).gap(1).priority(if spoken { 2 } else { 0 }));
         self.columns.extend(figures.iter().map(|figure| {
             Column::right(figure.place.title, needed(figure)).gap(1).priority(figure.place.priority)
@@ -171,7 +184,8 @@ impl Plans {
                 );
                 self.rows.push(TableRow::heading("  of other parameters"));
             }
-            self.rows.push(row(app, goal, entry, &figures, present, shown == Some(entry.number)));
+            let value = goal.value(entry.value, room).into();
+            self.rows.push(row(app, value, entry, &figures, present, shown == Some(entry.number)));
         }
         if !foreign {
             self.ideal(kind, goal, rows.first().copied(), &figures);
@@ -198,7 +212,7 @@ impl Plans {
 
 fn row(
     app: &App,
-    goal: &Goal,
+    value: String,
     entry: &PlanEntry,
     figures: &[MetricColumn],
     present: bool,
@@ -207,11 +221,8 @@ fn row(
     let tone = if present { Tone::Text } else { Tone::Muted };
     let cell = |text: String| if shown { Piece::answer(text) } else { Piece::new(text, tone) };
     let metric = |name: &str| entry.metrics.get(name).copied().unwrap_or(f64::NAN);
-    let mut cells = vec![
-        Piece::muted(entry.number.to_string()),
-        cell(app.plans.title(entry).to_owned()),
-        cell(goal.value(entry.value, Room::Long).into()),
-    ];
+    let mut cells =
+        vec![Piece::muted(entry.number.to_string()), cell(app.plans.title(entry).to_owned()), cell(value)];
     cells.extend(figures.iter().map(|figure| cell(figure.text(metric(figure.info.name)))));
     let mark = match (app.plans.baseline == Some(entry.number), entry.marked) {
         (true, _) => "B",
