@@ -139,7 +139,11 @@ fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<
                 |lane: &SpanLane| lane.bars.last().is_none_or(|last| last.to <= span.start_s * unit.scale);
             let row = lanes[first..].iter().position(is_free).unwrap_or(lanes.len() - first) + first;
             if row == lanes.len() {
-                lanes.push(SpanLane { tone: lanes[first].tone, ..SpanLane::default() });
+                lanes.push(SpanLane {
+                    name: "  overlap".into(),
+                    tone: lanes[first].tone,
+                    ..SpanLane::default()
+                });
             }
             // Intervals of one item have different ids: the first one has the id of the item, the others have their
             // own.
@@ -182,17 +186,17 @@ fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
         tone: paint,
         letter,
         thin: span.hidden,
+        idle: span.idle,
     }
 }
 
 /// Makes a sentence from name and times.
-        idle: span.idle,
 fn worded(lane: &str, span: &Span, unit: Unit) -> Phrase {
     let time = |value: f64| format!("{} {}", number(value, unit), unit.symbol);
+    let lane = lane.trim_start_matches(['▌', ' ']);
     Phrase::new()
         .answer(format!("> {}", span.name))
         .muted(format!("  {lane}  "))
         .text(format!("{} to {}", time(span.start_s), time(span.end_s)))
-    let lane = lane.trim_start_matches(['▌', ' ']);
         .muted(format!("  {}", time(span.end_s - span.start_s)))
 }
