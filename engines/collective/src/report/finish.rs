@@ -34,7 +34,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     }
     if let Some(lower) = claims.lower_bound_epochs {
         let lower_us = f64::from(lower) * time.epoch_us;
-        facts.number("lower_bound_us", "at least", LOWER_BOUND, lower_us);
+        facts.number("lower_bound_us", "bound, these epochs", LOWER_BOUND, lower_us);
         let sentence = if claims.optimal { "met" } else { "not met" };
         let chunks = match (time.discipline, time.pieces_per_chunk) {
             (Discipline::WholeChunk, 1) => "whole chunks".to_owned(),
