@@ -62,10 +62,13 @@ impl Segment {
     }
 }
 
+/// Number of blank columns between two segments.
+const GAP: i32 = 2;
+
 /// Parts of the header that are shown.
 #[derive(Clone, Copy)]
 struct ShownParts {
-    gap: i32,
+    brand: bool,
     labels: bool,
     /// Segments above this priority are left out.
     highest: u8,
@@ -84,7 +87,7 @@ struct ShownParts {
 /// let area = Rect::new(0, 0, 48, 1);
 /// let mut buf = Buffer::empty(area);
 /// Header::new(&theme, &segments, &state).brand("lightbay").render(area, &mut buf);
-/// assert_eq!(text_of(&buf), " lightbay  tiny4   NCT 1.0691     RUNNING 01:02");
+/// assert_eq!(text_of(&buf), " lightbay  tiny4  NCT 1.0691      RUNNING 01:02");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Header<'a> {
@@ -122,13 +125,13 @@ impl<'a> Header<'a> {
 
     fn width(&self, room: ShownParts) -> i32 {
         let brand = match text::width(self.brand, self.theme.glyphs) {
-            0 => 0,
-            width => i32::from(width) + 2,
+            width if room.brand && width > 0 => i32::from(width) + GAP,
+            _ => 0,
         };
         let (count, sum) = self
             .shown(room)
             .fold((0, 0), |(count, sum), segment| (count + 1, sum + self.segment_width(segment, room)));
-        brand + sum + (count - 1).max(0) * room.gap
+        brand + sum + (count - 1).max(0) * GAP
     }
 
     fn shown(&self, room: ShownParts) -> impl Iterator<Item = &Segment> {
@@ -151,22 +154,19 @@ impl<'a> Header<'a> {
 
     fn choose(&self, available: i32) -> ShownParts {
         let highest = self.segments.iter().map(|segment| segment.priority).max().unwrap_or(0);
-        let mut room = ShownParts { gap: 3, labels: true, highest, extra: 0 };
+        let mut room = ShownParts { brand: true, labels: true, highest, extra: 0 };
         if self.width(room) <= available {
             return room;
         }
-        // First, segments with a priority above 1 are omitted, highest priority first, until the line fits with wide
-        // gaps; labels stay.
-        while room.highest > 1 {
+        // The brand goes first. Then segments with a priority above 1 are omitted, highest priority first, while labels
+        // stay.
+        room.brand = false;
+        while room.highest > 1 && self.width(room) > available {
             room.highest -= 1;
-            if self.width(room) <= available {
-                return room;
-            }
         }
-        room.gap = 2;
         for highest in (0..=room.highest).rev() {
             for labels in [true, false] {
-                room = ShownParts { gap: 2, labels, highest, extra: 0 };
+                room = ShownParts { labels, highest, ..room };
                 if self.width(room) <= available {
                     return self.with_extra(room, available);
                 }
@@ -192,9 +192,9 @@ impl Widget for &Header<'_> {
         };
         let room = self.choose(right - 1);
         let mut x = 1;
-        if room.highest > 0 || self.width(room) < right {
+        if room.brand {
             let used = pen.cut(x, 0, right - x, self.brand, Cut::End, self.theme.style(Tone::Muted));
-            x += if used > 0 { used + 2 } else { 0 };
+            x += if used > 0 { used + GAP } else { 0 };
         }
         for segment in self.shown(room) {
             if x >= right {
@@ -209,7 +209,7 @@ impl Widget for &Header<'_> {
             if !segment.suffix.is_empty() {
                 x += 1 + pen.cut(x + 1, 0, right - x - 1, &segment.suffix, Cut::End, muted);
             }
-            x += room.gap;
+            x += GAP;
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
-use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
@@ -89,7 +88,9 @@ impl HeaderLine {
         self.segments.push(Segment::new("", name).suffix(if changed { "*" } else { "" }));
         let goal = Goal::of(work.objective);
         let Some(headline) = Headline::of(app) else {
-            let words = format!("no plan yet, {} solves", super::solve_key(app));
+            let is_solving = app.runs.active().next().is_some();
+            let solves = || format!("no plan yet, {} solves", super::solve_key(app));
+            let words = if is_solving { "solving, no plan yet".to_owned() } else { solves() };
             self.segments.push(Segment::new("", words).plain().priority(1));
             return;
         };
@@ -124,12 +125,7 @@ impl HeaderLine {
         if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
             // Bound and value have equally many digits, so that they can be compared.
             let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
-            let bound = if leading.gap <= OPTIMAL_GAP {
-                goal.value(headline.value, room)
-            } else {
-                goal.bound(leading.value, room)
-            };
-            let bound = String::from(bound);
+            let bound = String::from(goal.bound(leading.value, room));
             self.segments.push(Segment::new("bound", bound).priority(1));
         }
         let gap = quantity::gap(leading.gap);
