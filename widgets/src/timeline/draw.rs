@@ -143,8 +143,13 @@ impl Timeline<'_> {
         state: &TimelineState,
     ) {
         let (from, to) = bar;
-        let inside = self.bar_name_width(item) <= to - from;
+        let size = self.bar_name_width(item);
+        let inside = size <= to - from;
         let Some(x) = self.bar_name_at(item, bar, room) else { return };
+        // A name beside its bar does not cover an edge and its label.
+        if !inside && (x..x + size).any(|at| pen.cell(at, y).is_some_and(|cell| cell.symbol() != " ")) {
+            return;
+        }
         let selected = state.selected == Some(item.id);
         let area = if item.critical { Tone::GradientFull } else { Tone::GradientDim };
         let mut style = if inside && self.theme.shades() {
