@@ -1,8 +1,9 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
 //! If the mean demand of a column is at most the capacity, the column is a bar whose height is demand divided by capacity,
-//! marked if the demand exceeds the capacity at some time within the column; the mark is faint if the mean is small. If the mean is above the capacity, a digit
-//! shows the ratio of demand to capacity, rounded up; `+` stands for more than 9.
+//! marked if the demand exceeds the capacity at some time within the column; the mark is faint if the mean is small.
+//! If the mean is above the capacity, a digit shows the ratio of demand to capacity, rounded up; `+` stands for more
+//! than 9.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
