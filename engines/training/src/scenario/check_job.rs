@@ -122,6 +122,13 @@ fn check_model(job: &Job, problems: &mut Problems) {
     if let Some(mla) = &model.mla {
         check_ranges(mla, "job.model.mla", problems);
     }
+    if model.mla.is_none() && !model.heads.is_multiple_of(model.kv_heads.max(1)) {
+        problems.add(
+            "job.model.heads",
+            format!("is {}, which is not a multiple of kv_heads {}", model.heads, model.kv_heads),
+            "also give `kv_heads`: the same number, or one that divides `heads`",
+        );
+    }
     let of_experts = [
         ("experts", model.experts),
         ("top_k", model.top_k),

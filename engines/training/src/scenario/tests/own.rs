@@ -33,6 +33,19 @@ fn a_model_of_ones_own_is_set_size_by_size() {
     assert!(scenario.validate().unwrap_err().to_string().contains("each once, in ascending order"));
 }
 
+#[test]
+fn heads_are_a_multiple_of_key_and_value_heads() {
+    let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+    let mut said = |text: &str| {
+        scenario.apply(&text.parse::<Setting>().unwrap()).unwrap();
+        scenario.validate().err().map(|problems| problems.to_string()).unwrap_or_default()
+    };
+    let refused = said("heads=16");
+    assert!(refused.contains("job.model.heads: is 16, which is not a multiple of kv_heads 32"), "{refused}");
+    assert!(said("kv_heads=24").contains("not a multiple of kv_heads 24"));
+    assert_eq!(said("kv_heads=4"), "");
+}
+
 /// 512 GPUs of 8 replicas with 8 stages on pods of 128: two stages of all replicas in a pod, whose gradients stay
 /// there.
 #[test]
