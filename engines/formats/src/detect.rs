@@ -302,6 +302,13 @@ fn head(content: &mut impl Read) -> Result<Vec<u8>, Problem> {
     Ok(head)
 }
 
+/// Returns `true` if a file that starts with `head` can be the file of groups of traces: [`detect`] recognises a file of
+/// groups only if the ranks of its first group are ascending.
+pub fn may_be_groups(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    foreign::groups_of_traces(String::from_utf8_lossy(head).trim_start())
+}
+
 /// Returns the format of a file that starts with `head`.
 pub fn detect(head: &[u8]) -> Format {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);

@@ -162,6 +162,11 @@ fn recognised_heads(inputs: &[Input]) -> Result<&'static str, Problems> {
     };
     let mut found: Vec<(&'static str, &Input)> =
         inputs.iter().filter_map(|input| Some((of(input)?, input))).collect();
+    // Next to traces, lists of ranks in any order are groups.
+    if found.iter().any(|(format, _)| *format == TRACES) {
+        let head = |input: &Input| detect::unpacked_head(&input.bytes).unwrap_or_default();
+        found.retain(|(format, input)| *format == TRACES || !detect::may_be_groups(&head(input)));
+    }
     found.dedup_by_key(|(format, _)| *format);
     // A table of pods also belongs to traces.
     let of_traces = |(format, _): &(&str, &Input)| [TRACES, POD_MAP].contains(format);

@@ -217,18 +217,25 @@ pub(super) fn json(text: &str) -> Option<ForeignFile> {
     if text.starts_with("[(") && text[2..].starts_with(|sign: char| sign.is_ascii_digit()) {
         return Some(JobList);
     }
-    groups(text).then_some(CommunicationGroups)
+    groups(text, true).then_some(CommunicationGroups)
 }
 
-/// Returns `true` for `{"0": [0, 1], …}`: names of groups with lists of ranks, without anything else. The ranks of the
-/// first list must be ascending.
-fn groups(text: &str) -> bool {
+/// Returns `true` for a file that can be the file of groups of the traces that stand with it: names of groups with
+/// lists of ranks in any order, or no group at all.
+pub(super) fn groups_of_traces(text: &str) -> bool {
+    let is_empty = || text.chars().filter(|sign| !sign.is_whitespace()).eq("{}".chars());
+    groups(text, false) || is_empty()
+}
+
+/// Returns `true` for `{"0": [0, 1], …}`: names of groups with lists of ranks, without anything else. With `ascending`,
+/// the ranks of the first list must be ascending; other files have lists of numbers too.
+fn groups(text: &str, ascending: bool) -> bool {
     let Some(first) = text.find('[').zip(text.find(']')).and_then(|(start, end)| text.get(start + 1..end))
     else {
         return false;
     };
     let ranks: Option<Vec<u32>> = first.split(',').map(|rank| rank.trim().parse().ok()).collect();
-    let is_rising = |ranks: Vec<u32>| ranks.windows(2).all(|pair| pair[0] < pair[1]);
+    let is_rising = |ranks: Vec<u32>| !ascending || ranks.windows(2).all(|pair| pair[0] < pair[1]);
     if !text.starts_with('{') || !ranks.is_some_and(is_rising) {
         return false;
     }

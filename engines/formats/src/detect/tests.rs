@@ -137,3 +137,13 @@ fn opening_keeps_every_byte() {
     opened.reader.read_to_end(&mut out).unwrap();
     assert_eq!(out, text);
 }
+
+#[test]
+fn groups_of_traces_may_be_empty_or_in_any_order() {
+    for groups in [&b"{}"[..], b" {\n}\n", b"{\"1\": [2, 3, 0, 1]}", b"{\"0\": [0, 1]}"] {
+        assert!(may_be_groups(groups), "{groups:?}");
+    }
+    for other in [&b"{\"0\": {}}"[..], b"[[1, 0]]", b"{\"0\": [0.5, 1]}", b"{\"0\": [\"a\"]}", b"a"] {
+        assert!(!may_be_groups(other), "{other:?}");
+    }
+}

@@ -61,9 +61,12 @@ pub(crate) fn files(stem: &str, job: &Job) -> Result<Vec<Artifact>, Problems> {
     let file =
         |(rank, trace): (usize, &ChakraTrace)| Artifact::new(format!("{stem}.{rank}.et"), write(trace));
     let mut files: Vec<Artifact> = writer.traces.iter().enumerate().map(file).collect();
-    let groups = serde_json::to_vec(&writer.groups)
-        .map_err(|error| Problem::new("to", error.to_string(), "please report this"))?;
-    files.push(Artifact::new(format!("{stem}.groups.json"), groups));
+    // Without barriers, there are no groups.
+    if !writer.groups.is_empty() {
+        let groups = serde_json::to_vec(&writer.groups)
+            .map_err(|error| Problem::new("to", error.to_string(), "please report this"))?;
+        files.push(Artifact::new(format!("{stem}.groups.json"), groups));
+    }
     files.push(Artifact::new(format!("{stem}.pods.csv"), pods(&shape)));
     Ok(files)
 }
