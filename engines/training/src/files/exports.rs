@@ -102,9 +102,13 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
         CSV => &[BOUND, PARAMETERS, "the edges between tasks"],
         DOT | GRAPHML => &["the times and rates of the flows", BOUND, PARAMETERS],
         SVG => &["the volumes of the tasks", PARAMETERS],
-        chakra::CHAKRA => {
-            &["the circuits", BOUND, "collectives inside pods, whose time is part of the computations"]
-        }
+        chakra::CHAKRA => &[
+            "the circuits",
+            BOUND,
+            "the ports of the pods",
+            "the rates of NICs and inside pods",
+            "collectives inside pods, whose time is part of the computations",
+        ],
         _ => &["the circuits", BOUND, PARAMETERS],
     }
 }

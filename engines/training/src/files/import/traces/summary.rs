@@ -48,6 +48,9 @@ impl TraceSummary {
         let mut assume = |what: &str, value: String, parameter: &str| {
             self.assumed.push(assumed(what, value, parameter));
         };
+        if options.ports_per_pod.is_none() {
+            assume("optical ports of each pod", "one for each of its ranks".to_owned(), "ports_per_pod");
+        }
         if options.elem_bytes.is_none() && !facts.in_bytes {
             let value = if facts.in_elements { "2 bytes (one element)" } else { "1 byte" };
             assume("unit of the sizes", value.to_owned(), "elem_bytes");
