@@ -143,7 +143,7 @@ pub struct TracedNode {
 pub struct TracedGroup {
     /// Name in the file.
     pub name: String,
-    /// Ranks of the group in order, if the trace lists them.
+    /// Ranks of the group as listed, if the trace lists them; the first is the root of collectives with a root.
     pub ranks: Option<Vec<u32>>,
 }
 

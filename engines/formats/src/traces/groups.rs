@@ -10,7 +10,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Largest rank.
 const MOST_RANK: u64 = (1 << 24) - 1;
 
-/// Ranks of each group, in order.
+/// Ranks of each group in the order of the file; split sizes and roots of collectives follow this order.
 pub type Groups = BTreeMap<String, Vec<u32>>;
 
 /// Reads the file.
@@ -30,12 +30,8 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Groups, Problems> {
             rank.as_u64().filter(|rank| *rank <= MOST_RANK).map(|rank| rank as u32)
         };
         let read: Option<Vec<u32>> = ranks.as_array().and_then(|ranks| ranks.iter().map(rank).collect());
-        let sorted = read.map(|mut ranks| {
-            ranks.sort_unstable();
-            ranks
-        });
-        match sorted {
-            Some(ranks) if ranks.windows(2).all(|pair| pair[0] < pair[1]) && !ranks.is_empty() => {
+        match read {
+            Some(ranks) if are_distinct(&ranks) && !ranks.is_empty() => {
                 groups.insert(name.clone(), ranks);
             }
             _ => problems.add(
@@ -46,4 +42,28 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Groups, Problems> {
         }
     }
     problems.into_result(groups)
+}
+
+/// Returns `true` if no rank is listed twice.
+pub(super) fn are_distinct(ranks: &[u32]) -> bool {
+    let mut sorted = ranks.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_keep_their_order() {
+        let read = |text: &str| read(text.as_bytes(), &Limits::default());
+        let found = read("{\"7\": [2, 3, 0, 1], \"8\": [4]}").unwrap();
+        assert_eq!((&*found["7"], &*found["8"]), (&[2, 3, 0, 1][..], &[4][..]));
+        assert!(read("{}").unwrap().is_empty());
+        for wrong in ["{\"7\": [1, 0, 1]}", "{\"7\": []}", "{\"7\": [-1]}"] {
+            let said = read(wrong).unwrap_err().to_string();
+            assert!(said.contains("group '7': is not a list of different ranks"), "{said}");
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! fixed work, so a replay with unchanged durations reproduces the trace.
 
 use super::builder::TraceBuilder;
+use super::groups::are_distinct;
 use super::{Lane, RankTrace, TracedCollective, TracedGroup, TracedWork, split};
 use crate::gz::{self, Limits, io_problem};
 use lightbay_core::problem::{Problem, Problems, counted, printable};
@@ -296,8 +297,10 @@ fn communication(
     };
     let group = arguments.group.as_deref().unwrap_or_default();
     let listed = arguments.members().map(|mut ranks| {
-        ranks.sort_unstable();
-        ranks.dedup();
+        if !are_distinct(&ranks) {
+            ranks.sort_unstable();
+            ranks.dedup();
+        }
         ranks
     });
     let ranks = configured.get(group).copied().filter(|ranks| !ranks.is_empty());
@@ -341,13 +344,13 @@ impl KernelArguments {
         let ranks = group.ranks.as_ref().map(Vec::len).or(stated);
         let place = format!("'In split size' of the kernel at {start} us");
         let parts = split(&splits, size, ranks, &place)?;
-        // The group keeps its ranks in ascending order; the split sizes follow the listed order.
-        let Some(members) = self.members().filter(|members| members.len() == parts.len()) else {
+        // The split sizes follow the list of this kernel; another kernel may list the ranks of the group differently.
+        let (Some(members), Some(ranks)) = (self.members(), &group.ranks) else {
             return Ok(Parts::Listed(parts));
         };
-        let mut by_rank: Vec<(u32, f64)> = members.into_iter().zip(parts).collect();
-        by_rank.sort_by_key(|(rank, _)| *rank);
-        Ok(Parts::Listed(by_rank.into_iter().map(|(_, part)| part).collect()))
+        let part = |rank: &u32| Some(*parts.get(members.iter().position(|member| member == rank)?)?);
+        let ordered: Option<Vec<f64>> = ranks.iter().map(part).collect();
+        Ok(Parts::Listed(ordered.unwrap_or(parts)))
     }
 }
 
@@ -513,7 +516,8 @@ mod tests {
         assert_eq!(parts(",\"In split size\":[5, 2, 3, 10]"), listed);
         // Rows of a tensor of two columns, for ranks in another order.
         let rows = ",\"In split size\":\"[10, 2, 4, 4]\",\"Process Group Ranks\":\"[3, 1, 0, 2]\"";
-        assert_eq!(parts(rows), Some(vec![8.0, 4.0, 8.0, 20.0]));
+        assert_eq!(parts(rows), Some(vec![20.0, 4.0, 8.0, 8.0]));
+        assert_eq!(all_to_all(rows).unwrap().groups[0].ranks.as_deref(), Some(&[3, 1, 0, 2][..]));
         let said = |more: &str| all_to_all(more).unwrap_err();
         let short = said(",\"In split size\":\"[5, 15]\"");
         assert!(short.contains("'In split size' of the kernel at 5 us"), "{short}");

@@ -25,7 +25,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
     };
     let mut builder = TraceBuilder::new(false);
     let mut before: Option<u64> = None;
-    let (mut other, mut sizeless, mut abridged) = (0_u64, 0_u64, 0_u64);
+    let (mut other, mut sizeless, mut abridged, mut unequal) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut calls: Vec<(u64, &Value)> = nodes
         .iter()
         .filter(|node| node.get("name").and_then(Value::as_str) == Some("record_param_comms"))
@@ -63,6 +63,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
             match splits.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>() {
                 Some(splits) => {
                     let place = format!("split sizes of node {id}");
+                    unequal += 1;
                     builder.set_parts(split(&splits, size, world.map(|world| world as usize), &place)?);
                 }
                 None => abridged += 1,
@@ -96,6 +97,13 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<RankTrace, Problems
         trace
             .notes
             .push(format!("the split sizes of {what} are not whole numbers, so equal parts are assumed"));
+    }
+    if unequal > 0 {
+        let what = counted(unequal, "all-to-all", "all-to-alls");
+        trace.notes.push(format!(
+            "the split sizes of {what} are assigned to the ranks of the group in ascending order, because an \
+             execution trace does not list the ranks"
+        ));
     }
     if sizeless > 0 {
         trace.notes.push(format!("{} without sizes", counted(sizeless, "collective", "collectives")));
@@ -148,6 +156,9 @@ mod tests {
         let split = text.replace("\"allreduce\",[]", "\"all_to_allv\",[1,3]");
         let found = read(split.as_bytes(), &Limits::default()).unwrap();
         assert_eq!((found.parts(0), found.parts(1)), (Some(&[3.5, 10.5][..]), None));
+        let note =
+            "the split sizes of 1 all-to-all are assigned to the ranks of the group in ascending order";
+        assert!(found.notes.iter().any(|said| said.starts_with(note)), "{:?}", found.notes);
         let wrong = text.replace("\"allreduce\",[]", "\"all_to_allv\",[1,3,4]");
         let wrong = read(wrong.as_bytes(), &Limits::default()).unwrap_err().to_string();
         assert!(wrong.contains("split sizes of node 4: has 3 entries, but the group has 2 ranks"), "{wrong}");

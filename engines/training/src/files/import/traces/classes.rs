@@ -22,8 +22,10 @@ const MOST_STEPS: usize = 12_000_000;
 #[derive(Debug)]
 pub(super) struct JobGroup {
     pub name: String,
-    /// Ranks of the group in order; `None` if no file lists them, so that only `users` is known.
+    /// Ranks of the group, ascending; `None` if no file lists them, so that only `users` is known.
     pub ranks: Option<Vec<u32>>,
+    /// First rank of the list, if a file lists the ranks.
+    pub root: Option<u32>,
     /// Ranks whose traces use the group.
     pub users: Vec<u32>,
 }
@@ -145,6 +147,11 @@ impl Classes {
         let group = &self.groups[group as usize];
         group.ranks.as_deref().unwrap_or(&group.users)
     }
+
+    /// Root of the collectives of a group that have one: the first listed rank, or the lowest rank.
+    pub(super) fn root(&self, group: u32) -> Option<u32> {
+        self.groups[group as usize].root.or_else(|| self.members(group).first().copied())
+    }
 }
 
 /// Returns the problems of all files as one error; if several files have problems, the path of each problem begins with
@@ -227,7 +234,10 @@ fn rank(
         .collect();
     let unknown: Vec<u32> = own.iter().map(|group| shared.pattern(*group, pods)).collect();
     let messages = std::mem::take(&mut program.messages);
-    let parts = std::mem::take(&mut program.parts);
+    let mut parts = std::mem::take(&mut program.parts);
+    by_rank(&mut parts, &program, |group| {
+        listed(&trace.groups[program.groups[group as usize] as usize], files)
+    });
     program.groups.clear();
     let nodes = std::mem::take(&mut program.nodes);
     let pod = pods.of[file.rank as usize];
@@ -279,6 +289,31 @@ fn rank(
     Ok(())
 }
 
+/// Orders the parts of all-to-alls by rank; a trace has them in the order in which the ranks of the group are listed.
+fn by_rank<'t>(
+    parts: &mut [(u32, Arc<[f64]>)],
+    program: &RankProgram,
+    listed: impl Fn(u32) -> Option<&'t [u32]>,
+) {
+    if parts.is_empty() {
+        return;
+    }
+    let steps = program.items.iter().filter(|item| !matches!(item, ProgramStep::Compute(_)));
+    let group = |step: &ProgramStep| match step {
+        ProgramStep::Collective { group, .. } => Some(*group),
+        _ => None,
+    };
+    let groups: Vec<Option<u32>> = steps.map(group).collect();
+    for (number, bytes) in parts {
+        let members = groups.get(*number as usize).copied().flatten().and_then(&listed);
+        // Lists of another length are refused later.
+        let Some(members) = members.filter(|members| members.len() == bytes.len()) else { continue };
+        let mut ordered: Vec<(u32, f64)> = members.iter().copied().zip(bytes.iter().copied()).collect();
+        ordered.sort_by_key(|(rank, _)| *rank);
+        *bytes = ordered.into_iter().map(|(_, bytes)| bytes).collect();
+    }
+}
+
 fn hash_of(pod: u32, program: &RankProgram, unknown: &[u32]) -> u64 {
     let mut hasher = FxHasher::default();
     (pod, &program.items, &program.pred_ends, &program.preds, unknown).hash(&mut hasher);
@@ -288,12 +323,21 @@ fn hash_of(pod: u32, program: &RankProgram, unknown: &[u32]) -> u64 {
 impl SharedClasses {
     /// Returns the number of a group in the job, and adds `rank` to the users of the group.
     fn group(&mut self, group: &TracedGroup, members: Option<&[u32]>, rank: u32) -> u32 {
-        let key = TracedGroup { name: group.name.clone(), ranks: members.map(<[u32]>::to_vec) };
+        let ascending = members.map(|members| {
+            let mut ranks = members.to_vec();
+            ranks.sort_unstable();
+            ranks
+        });
+        let key = TracedGroup { name: group.name.clone(), ranks: ascending };
         let groups = &mut self.classes.groups;
         let number = *self.group_numbers.entry(key).or_insert_with_key(|key| {
-            groups.push(JobGroup { name: key.name.clone(), ranks: key.ranks.clone(), users: Vec::new() });
+            let (name, ranks) = (key.name.clone(), key.ranks.clone());
+            groups.push(JobGroup { name, ranks, root: None, users: Vec::new() });
             groups.len() as u32 - 1
         });
+        // The lowest, because threads finish in any order and traces may list the ranks differently.
+        let root = &mut groups[number as usize].root;
+        *root = root.iter().chain(members.and_then(<[u32]>::first)).min().copied();
         groups[number as usize].users.push(rank);
         number
     }

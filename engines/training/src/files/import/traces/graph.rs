@@ -271,7 +271,8 @@ fn pieces(
                     continue;
                 }
                 let backwards = rates.both_directions && place % 2 == 1;
-                collective(*kind, members, joint.bytes, backwards, pods, rates, &mut flows);
+                let root = classes.root(*group).unwrap_or(0);
+                collective(*kind, (members, root), joint.bytes, backwards, pods, rates, &mut flows);
             }
         }
     }
@@ -313,9 +314,10 @@ impl Flows {
     }
 }
 
+/// Adds the flows of a collective among `members`; `root` is the root of collectives that have one.
 fn collective(
     kind: TracedCollective,
-    members: &[u32],
+    (members, root): (&[u32], u32),
     bytes: f64,
     backwards: bool,
     pods: &TracePods,
@@ -330,8 +332,6 @@ fn collective(
     let n = count as f64;
     let steps = (n - 1.0) * if kind == TracedCollective::AllReduce { 2.0 } else { 1.0 };
     let latency_s = if alone { steps * rates.latency_s } else { 0.0 };
-    // Root of the collectives that have one.
-    let root = members[0];
     let on_ring = |per_hop: f64, hops: usize, ring: &[u32], flows: &mut Flows| {
         for at in 0..hops {
             let (a, b) = (ring[at], ring[(at + 1) % count]);

@@ -87,11 +87,17 @@ pub(super) fn sorted<'a>(
         return Err(Problem::new("", message, format!("give at most {MOST_FILES}")).into());
     }
     let mut found = Vec::new();
-    let (mut members, mut pods) = (None, None);
+    let (mut members, mut grouped, mut pods) = (None, None, None);
     for source in sources {
         let named = |problem: Problem| Problems::from(problem).named(&source.name);
         let head = source.head(detect::HEAD_BYTES).map_err(|error| named(unreadable(&error)))?;
-        let format = detect::unpacked_head(&head).map(|head| detect::detect(&head)).map_err(named)?;
+        let head = detect::unpacked_head(&head).map_err(named)?;
+        let format = match detect::detect(&head) {
+            Format::OtherJson | Format::ExpertLoads if detect::may_be_groups(&head) => {
+                Format::Foreign(ForeignFile::CommunicationGroups)
+            }
+            format => format,
+        };
         let form = match format {
             Format::ChakraBinary | Format::ChakraCollective => TraceForm::Binary,
             Format::ChakraJson => TraceForm::Json,
@@ -101,6 +107,7 @@ pub(super) fn sorted<'a>(
             Format::Foreign(ForeignFile::CommunicationGroups) if members.is_none() => {
                 let reader = BufReader::new(source.reader().map_err(|error| named(unreadable(&error)))?);
                 let read = groups::read(reader, &LIMITS).map_err(|problems| problems.named(&source.name))?;
+                grouped = Some(source.name.as_str()).filter(|_| !read.is_empty());
                 members = Some(read);
                 continue;
             }
@@ -123,6 +130,12 @@ pub(super) fn sorted<'a>(
     if found.is_empty() {
         let remedy = "give the traces of the ranks, such as NAME.0.et NAME.1.et";
         return Err(Problem::new("", "no trace is given", remedy).into());
+    }
+    let is_execution = |(_, form): &(_, TraceForm)| *form == TraceForm::Execution;
+    if let Some(name) = grouped.filter(|_| found.iter().all(is_execution)) {
+        let message = "has no effect: PyTorch execution traces name groups by numbers that differ between ranks, so \
+                       groups of one size are one group with its ranks in ascending order";
+        return Err(Problems::from(Problem::new("", message, "leave the file of groups out")).named(name));
     }
     let in_names: Vec<Option<u32>> = found.iter().map(|(source, _)| rank_of_name(&source.name)).collect();
     let streams = |at: usize| found[at].1 == TraceForm::Binary && in_names[at].is_some();

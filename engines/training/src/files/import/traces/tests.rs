@@ -84,7 +84,8 @@ fn messages_between_pods_are_transfers_of_ranks_with_equal_programs() {
     assert_eq!(task.src_gpus.iter().collect::<Vec<_>>(), [0, 1]);
     assert_eq!(task.dst_gpus.iter().collect::<Vec<_>>(), [2, 3]);
     assert_eq!(made.scenario.name, "job");
-    assert!(made.assumed.is_empty(), "{:?}", made.assumed);
+    let assumed: Vec<&str> = made.assumed.iter().map(|assumed| assumed.set_with.as_str()).collect();
+    assert_eq!(assumed, ["ports_per_pod="]);
     // In one pod, nothing crosses.
     let said = import(&files, &["gpus_per_pod=4"]).unwrap_err();
     assert!(said.contains("have all ranks in one pod"), "{said}");
@@ -315,12 +316,12 @@ fn strict_wants_every_assumption_set() {
     let files: Vec<Input> = (0..4).map(rank).collect();
     let params = resolved(&knobs::knobs(), &[]);
     let said = scenario_in_memory(&files, &params, true).unwrap_err().to_string();
-    for name in ["gpus_per_pod", "bandwidth_gbps", "intra_pod_gbps", "size"] {
+    for name in ["gpus_per_pod", "bandwidth_gbps", "intra_pod_gbps", "size", "ports_per_pod"] {
         assert!(said.contains(&format!("set '{name}='")), "{name} is not in\n{said}");
     }
     let groups = Input { name: "g.json".to_owned(), bytes: b"{\"3\": [0, 1, 2, 3]}".to_vec() };
     let files: Vec<Input> = files.into_iter().chain([groups]).collect();
-    let all = resolved(&knobs::knobs(), &with(&["gpus_per_pod=2", "size=input"]));
+    let all = resolved(&knobs::knobs(), &with(&["gpus_per_pod=2", "size=input", "ports_per_pod=2"]));
     assert!(scenario_in_memory(&files, &all, true).unwrap().assumed.is_empty());
 }
 
@@ -336,6 +337,63 @@ fn a_table_places_the_ranks() {
     assert!(said.contains("rank 2: has no pod"), "{said}");
     let said = import(&files("rank_first,rank_last,pod\n0,2,a\n2,2,b\n"), &RATES).unwrap_err();
     assert!(said.contains("rank 2: is in pod 'a' and in pod 'b'"), "{said}");
+}
+
+/// The bytes from pod 0 to pod 1 and back.
+fn both_ways(instance: &Instance) -> [f64; 2] {
+    let sum = |from: u32| -> f64 {
+        instance.tasks.iter().filter(|task| task.src_pod.0 == from).map(|task| task.volume_bytes).sum()
+    };
+    [sum(0), sum(1)]
+}
+
+#[test]
+fn roots_and_split_sizes_follow_the_listed_order_of_a_group() {
+    let groups = |text: &str| Input { name: "g.json".to_owned(), bytes: text.as_bytes().to_vec() };
+    let files = |list: &str| -> Vec<Input> {
+        let rank = |rank| trace(rank, &[(1, Made::Collective(5, 1000, "7"), &[])]);
+        (0..4).map(rank).chain([groups(list)]).collect()
+    };
+    let two = with(&["gpus_per_pod=2"]);
+    let of = |list: &str| both_ways(&import(&files(list), &two).unwrap().0);
+    assert_eq!(of("{\"7\": [0, 1, 2, 3]}"), [1000.0, 0.0]);
+    assert_eq!(of("{\"7\": [2, 0, 1, 3]}"), [0.0, 1000.0]);
+    // Without a listed group, the lowest rank is the root.
+    assert_eq!(of("{}"), [1000.0, 0.0]);
+    let kernel = |rank: u32| {
+        let text = format!(
+            "{{\"distributedInfo\":{{\"rank\":{rank},\"world_size\":4}},\"traceEvents\":[{{\"ph\":\"X\",\
+             \"cat\":\"kernel\",\"name\":\"ncclDevKernel_SendRecv\",\"ts\":5,\"dur\":1,\"args\":{{\"stream\":7,\
+             \"Collective name\":\"all_to_allv\",\"In msg nelems\":1200,\"dtype\":\"Float\",\"Group size\":4,\
+             \"Process Group Name\":\"82\",\"Process Group Ranks\":\"[2, 3, 0, 1]\",\
+             \"In split size\":\"[900, 100, 100, 100]\"}}}}]}}"
+        );
+        Input { name: format!("x.{rank}.json"), bytes: text.into_bytes() }
+    };
+    let kernels: Vec<Input> = (0..4).map(kernel).collect();
+    assert_eq!(both_ways(&import(&kernels, &two).unwrap().0), [8000.0, 1600.0]);
+    // Execution traces do not list the ranks of their groups.
+    let call = |rank: u32| {
+        let text = format!(
+            "{{\"schema\":\"1.0.2-chakra.0.0.4\",\"nodes\":[{{\"id\":1,\"name\":\"record_param_comms\",\"inputs\":\
+             {{\"values\":[[[1,2,0,1200,4,\"cuda:0\"]],5,82,{rank},\"all_to_allv\",[900,100,100,100],[],4]}}}}]}}"
+        );
+        Input { name: format!("x.{rank}.json"), bytes: text.into_bytes() }
+    };
+    let calls: Vec<Input> = (0..4).map(call).collect();
+    let (instance, made) = import(&calls, &two).unwrap();
+    assert_eq!(both_ways(&instance), [1600.0, 8000.0]);
+    assert!(made.notes.iter().any(|note| note.contains("in ascending order")), "{:?}", made.notes);
+    let calls: Vec<Input> = calls.into_iter().chain([groups("{\"82\": [2, 3, 0, 1]}")]).collect();
+    let said = import(&calls, &two).unwrap_err();
+    assert!(said.contains("has no effect: PyTorch execution traces"), "{said}");
+}
+
+#[test]
+fn a_job_without_barriers_has_no_file_of_groups() {
+    let files = crate::files::exports::chakra::files("job", &job("tiny4", "gpus_per_pod=8")).unwrap();
+    let names = |ending: &str| files.iter().filter(|file| file.name.ends_with(ending)).count();
+    assert_eq!((names(".groups.json"), names(".pods.csv")), (0, 1));
 }
 
 /// The job of the tests of exports.
