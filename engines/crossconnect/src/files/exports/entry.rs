@@ -98,10 +98,17 @@ pub(crate) fn export(
     Ok(named(plan, format, params)?.into_iter().map(artifact).collect())
 }
 
-/// Returns the remarks that egress numbers depend on the number of listed ports, if they do by default, and that ports
-/// have labels with other numbers than commands name.
+/// Returns the remarks that egress numbers depend on the number of listed ports, if they do by default, that ports have
+/// labels with other numbers than commands name, and that a port map does not state where a circuit begins.
 pub(crate) fn remarks(subject: SubjectOf<'_, Crossconnect>, format: &str) -> Vec<String> {
     let scenario = &subject.scenario().body;
+    if format == port_map::NAME {
+        let result = match subject {
+            SubjectOf::Plan(plan) => Some(&plan.plan().result),
+            SubjectOf::Scenario(_) => None,
+        };
+        return port_map::reversed(scenario, result).into_iter().collect();
+    }
     let Some(naming) = ports_of(format).and_then(|ports| naming(&ports, &Params::default()).ok()) else {
         return Vec::new();
     };

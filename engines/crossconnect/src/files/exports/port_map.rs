@@ -1,12 +1,13 @@
 //! `port_map`: every port of every switch by its number, with pod, name, text on the panel and state, in the form that
 //! the import reads.
 
+use crate::files::devices::panel_number;
 use crate::files::import::hall;
 use crate::plan::{Action, Changes, CrossconnectResult};
-use crate::scenario::{Circuit, CrossconnectScenario, End, Side, Wiring};
+use crate::scenario::{Circuit, CrossconnectScenario, End, Side, StrayEnd, Wiring};
 use lightbay_core::cells;
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::Problem;
+use lightbay_core::problem::{Problem, counted};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -18,7 +19,6 @@ pub(super) const HELP: &str = "The port map: every port of every switch by its n
 pub(super) const LEAVES_OUT: &[&str] = &[
     "the target circuits",
     "connections of the switches that make no circuit",
-    "the first port of a bidirectional connection on switches without sides (the import takes the lower number)",
     "the batches of a plan",
     "limits of the rollout and pinned circuits",
 ];
@@ -68,9 +68,33 @@ fn table(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> String {
     text
 }
 
-/// Returns the fields of every row: the state after the changes, or as installed.
-pub(crate) fn lines(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Vec<[String; 7]> {
-    let circuits: Vec<(u32, Circuit)> = match changes {
+/// Returns a remark if circuits of switches without sides begin at the port with the higher number: a port map does not
+/// state where a circuit begins, and the import takes the port with the lower number.
+pub(crate) fn reversed(
+    scenario: &CrossconnectScenario,
+    result: Option<&CrossconnectResult>,
+) -> Option<String> {
+    if scenario.wiring != Wiring::SingleSided {
+        return None;
+    }
+    let number =
+        |ocs, pod, port_index| panel_number(scenario, ocs, StrayEnd { pod, side: Side::A, port_index });
+    let circuits = circuits(scenario, result.and_then(CrossconnectResult::changes)).into_iter();
+    let reversed = circuits.filter(|(ocs, circuit)| {
+        number(*ocs, circuit.pod_b, circuit.port_b_index) < number(*ocs, circuit.pod_a, circuit.port_a_index)
+    });
+    let count = reversed.count() as u64;
+    (count > 0).then(|| {
+        format!(
+            "{} at the port with the higher number, which a port map does not state: the import takes the lower \
+             number, so names of bidirectional connections can differ from those on the switch",
+            counted(count, "circuit begins", "circuits begin")
+        )
+    })
+}
+
+fn circuits(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Vec<(u32, Circuit)> {
+    match changes {
         None => scenario.installed_circuits().collect(),
         Some(changes) => {
             let entries = changes
@@ -80,9 +104,13 @@ pub(crate) fn lines(scenario: &CrossconnectScenario, changes: Option<&Changes>) 
             let staying = entries.filter(|(_, entry)| entry.action != Action::Remove);
             staying.map(|(ocs, entry)| (ocs, entry.circuit())).collect()
         }
-    };
+    }
+}
+
+/// Returns the fields of every row: the state after the changes, or as installed.
+pub(crate) fn lines(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Vec<[String; 7]> {
     let mut far: HashMap<(u32, End), End> = HashMap::new();
-    for (ocs, circuit) in circuits {
+    for (ocs, circuit) in circuits(scenario, changes) {
         let [a, b] = scenario.ends(circuit);
         far.extend([((ocs, a), b), ((ocs, b), a)]);
     }

@@ -336,4 +336,12 @@ fn a_port_map_keeps_the_first_ports_of_connections_without_sides() {
     assert_eq!(second.pod_names.as_deref().unwrap(), ["B", "C", "A"]);
     let empty = assemble::candidate(&second, &Assignment::of(1, [])).result;
     assert_eq!(of(&empty, Action::Remove), [(1, 3)]);
+    // The remark names circuits that begin at the higher number, as a switch may report them.
+    assert_eq!(port_map::reversed(&second, None), None);
+    let mut other = second;
+    let circuit = &mut other.installed.ocs[0].cross_connects[0];
+    *circuit = circuit.turned();
+    assert!(
+        port_map::reversed(&other, None).unwrap().starts_with("1 circuit begins at the port with the higher")
+    );
 }
