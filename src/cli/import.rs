@@ -74,9 +74,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             import_sources(&format, &sources, &arguments.set, arguments.strict, MAX_UNPACKED_BYTES)
         })
         .map_err(|problems| {
-            // Problems of the whole import do not name a file; if there is only one file, its name is added.
+            // Problems of the whole import do not name a file; if there is only one file, its name is added, unless the
+            // place of every problem begins with it.
+            let names = |file: &str| problems.list().iter().all(|problem| problem.path.starts_with(file));
             match (problems.source.is_empty(), sources.as_slice()) {
-                (true, [one]) => problems.named(&one.name),
+                (true, [one]) if !names(&one.name) => problems.named(&one.name),
                 _ => problems,
             }
         })?;
