@@ -145,6 +145,8 @@ fn knobs_change_what_they_say() {
             .to_string()
             .contains("would rebuild the network")
     );
+    assert!(made.set("failed_links", None, &text("0-1")).is_err(), "the link is a straggler");
+    made.set("stragglers", None, &text("none")).unwrap();
     // Nodes have numbers and names.
     for link in ["0-1", "g0.0-g0.1", "0→g0.1"] {
         made.set("failed_links", None, &text(link)).unwrap();
