@@ -6,7 +6,7 @@ use lightbay_core::format::{FormatInfo, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_formats::chakra::{self, ChakraNode, ChakraSort, ChakraValue};
-use lightbay_formats::detect::{ForeignFile, Format, detect, unpacked_head};
+use lightbay_formats::detect::{may_be_groups, unpacked_head};
 use lightbay_formats::traces::groups;
 use lightbay_formats::{Imported, Limits, gz};
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ pub(super) fn read(
         [] => None,
         [file] => {
             let read = groups::read(file.bytes.as_slice(), &Limits::default());
-            Some(read.map_err(|problems| problems.named(&file.name))?)
+            Some(read.map_err(|problems| problems.named(&file.name))?).filter(|groups| !groups.is_empty())
         }
         [_, second, ..] => {
             let problem = Problem::new("", "is a second file of groups", "pass one file of groups");
@@ -204,7 +204,7 @@ pub(super) fn read(
 /// Returns `true` for the file of groups that accompanies traces.
 fn is_groups(input: &Input) -> bool {
     let head = unpacked_head(&input.bytes);
-    head.is_ok_and(|head| detect(&head) == Format::Foreign(ForeignFile::CommunicationGroups))
+    head.is_ok_and(|head| may_be_groups(&head))
 }
 
 /// Returns the network that the parameter names, with an arbitrary demand.

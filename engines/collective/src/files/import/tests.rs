@@ -288,6 +288,16 @@ fn sizes_of_stage_are_elements_and_its_groups_state_the_ranks() {
     assert!(told.contains("has 4 GPUs, but 2 ranks take part"), "{told}");
     let made = run(&both, "mesh2").unwrap();
     assert_eq!((bytes(&made), made.assumed.len()), (2.0 * 2.0 * 262_144.0, 2));
+    // Ranks may be listed in any order, and a file without groups states nothing.
+    let name = both[0].name.clone();
+    let groups = |text: String| Input { name: name.clone(), bytes: text.into_bytes() };
+    let listed = String::from_utf8(both[0].bytes.clone()).unwrap();
+    let from = listed.split(['[', ']']).nth(1).unwrap();
+    let reversed: Vec<&str> = from.split(',').rev().map(str::trim).collect();
+    let reversed = listed.replacen(from, &reversed.join(", "), 1);
+    assert_ne!(reversed, listed);
+    assert!(run(&[groups(reversed), both[1].clone()], "mesh2").is_ok());
+    assert!(run(&[groups("{}".to_owned()), both[1].clone()], "ring4").is_ok());
     let told = run(&[both[0].clone(), both[0].clone(), both[1].clone()], "mesh2").unwrap_err();
     assert!(told.contains("is a second file of groups"), "{told}");
 }
