@@ -11,11 +11,13 @@
 //! | [`table`] | rows with the same columns |
 //! | [`spans`] | intervals of time by lane |
 //! | [`session`] | the other plans and runs of the session |
+//! | [`curves`] | curves over one axis |
 //! | [`slider`] | a parameter that two keys move while the plan is recomputed |
 //! | [`differences`] | differences of two plans in addition to their figures |
 //! | [`json`] | sections as JSON |
 //! | [`text`] | values and tables as plain text |
 
+pub mod curves;
 pub mod differences;
 pub mod json;
 pub mod phrase;
@@ -29,10 +31,10 @@ mod tests;
 pub mod text;
 pub mod value;
 
+pub use curves::{Curve, Curves, Line, Mark, Point};
 pub use phrase::{Phrase, Words};
 pub use section::{
-    About, Block, Body, CellSign, Curve, Curves, Fact, Facts, Line, Mark, Matrix, Panel, Point, RunSort,
-    Section, SectionInfo, SectionOf,
+    About, Block, Body, CellSign, Fact, Facts, Matrix, Panel, RunSort, Section, SectionInfo, SectionOf,
 };
 pub use session::{PlanBeside, RunBeside, RunGenerations, RunSearch, SearchRow, Surroundings};
 pub use slider::{SliderInfo, SliderPlace};

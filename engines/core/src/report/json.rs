@@ -75,18 +75,18 @@ fn of_matrix(matrix: &Matrix) -> Json {
 }
 
 fn of_curves(curves: &Curves) -> Json {
-    let curve = |curve: &super::section::Curve| {
+    let curve = |curve: &super::curves::Curve| {
         let points: Vec<[f64; 2]> = curve.points.iter().map(|point| [point.at, point.value]).collect();
         json!({ "name": curve.name, "points": points })
     };
     let mut whole =
         json!({ "axis": curves.axis, "curves": curves.curves.iter().map(curve).collect::<Vec<_>>() });
     if !curves.lines.is_empty() {
-        let line = |line: &super::section::Line| json!({ "name": line.name, "value": line.value });
+        let line = |line: &super::curves::Line| json!({ "name": line.name, "value": line.value });
         whole["lines"] = curves.lines.iter().map(line).collect();
     }
     if !curves.marks.is_empty() {
-        let mark = |mark: &super::section::Mark| json!({ "at": mark.at, "name": mark.name });
+        let mark = |mark: &super::curves::Mark| json!({ "at": mark.at, "name": mark.name });
         whole["marks"] = curves.marks.iter().map(mark).collect();
     }
     whole

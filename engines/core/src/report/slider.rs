@@ -1,6 +1,6 @@
 //! Parameters that two keys change on a screen while the plan is recomputed.
 
-use super::section::Mark;
+use super::curves::Mark;
 
 /// Position of a slider on its logarithmic scale.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Tables of a section: rows with the same columns.
 
+use super::curves::Line;
 use super::phrase::Phrase;
-use super::section::Line;
 use super::value::{Cell, Unit};
 use std::cmp::Ordering;
 
