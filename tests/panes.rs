@@ -50,6 +50,11 @@ fn line<'a>(screen: &'a str, text: &str) -> &'a str {
     screen.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no '{text}' in\n{screen}"))
 }
 
+/// Returns a text with the signs of links in ASCII.
+fn plain(text: &str) -> String {
+    text.replace('–', "-").replace('→', ">")
+}
+
 fn has(screen: &str, text: &str) {
     assert!(screen.contains(text), "no '{text}' in\n{screen}");
 }
@@ -411,8 +416,9 @@ fn contention_counts_the_flows_that_are_active_together() {
             let together = |at: f64| last.iter().filter(|(start, end)| *start <= at && at < *end).count();
             let peak = last.iter().map(|(start, _)| together(*start)).max().unwrap() * flows(json);
             let circuits = json["result"]["topology"][3]["circuits"].as_u64().unwrap() as usize;
-            let shown = line(&screen, "p0→ring ");
-            let words: Vec<&str> = shown.split("p0→ring ").nth(1).unwrap().split_whitespace().collect();
+            let screen = plain(&screen);
+            let shown = line(&screen, "p0>ring ");
+            let words: Vec<&str> = shown.split("p0>ring ").nth(1).unwrap().split_whitespace().collect();
             assert_eq!(words[..2], [peak.to_string(), circuits.to_string()], "{screen}");
         }
     }

@@ -68,9 +68,7 @@ fn the_list_shows_plans_of_its_own_folder() {
     place.run(&["--data-dir", "data", "sessions", "pack", "week", "-o", "week.json"]).done();
     // The same session in another folder, with the worse plan alone.
     let mut packed = place.json("week.json");
-    let plans = packed["plans"].as_array_mut().unwrap();
-    plans.retain(|plan| plan.to_string().contains("iter-halve"));
-    assert_eq!(plans.len(), 1);
+    packed["plans"].as_object_mut().unwrap().retain(|_, plan| plan["method"] == "iter-halve");
     place.write("worse.json", packed.to_string());
     place.run(&["--data-dir", "other", "sessions", "unpack", "worse.json"]).done();
     let other = value(&place.run(&["--data-dir", "other", "sessions", "list", "--json"]).json());

@@ -1,7 +1,7 @@
 //! Tests of the panes on shadow prices and robustness: every row has the figure that the engine computes for the
 //! circuits of the plan.
 
-use super::{STYLES, bench, has, zoomed};
+use super::{STYLES, bench, has, plain, zoomed};
 use lightbay_core::watch::Unwatched;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::Setting;
@@ -42,11 +42,12 @@ fn pods_of(setting: &Setting, link: &Link) -> String {
         pod if pod.mirror => "ring".to_owned(),
         pod => pod.name.clone(),
     };
-    format!("{} - {} ", name(link.pod_a.index()), name(link.pod_b.index()))
+    format!("{}-{} ", name(link.pod_a.index()), name(link.pod_b.index()))
 }
 
 /// Finds the first row with `name` after a line that contains `under`, and returns the cells after the name.
 fn row(screen: &str, under: &str, name: &str) -> Vec<String> {
+    let screen = plain(screen);
     let below = screen.lines().skip_while(|line| !line.contains(under)).skip(1);
     let row = below.map(|line| line.trim_start_matches([' ', '>'])).find(|line| line.contains(name));
     let row = row.unwrap_or_else(|| panic!("no row of '{name}' under '{under}' in\n{screen}"));

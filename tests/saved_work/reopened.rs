@@ -120,7 +120,7 @@ fn a_lost_terminal_loses_nothing_at_all() {
     assert!(session.plan_numbers().unwrap().contains(&last.plan.unwrap()), "the last plan is on disk");
     // The change that was made is there as well.
     let mut again = place.open(&[]);
-    again.until_shown(&["bandwidth_gbps     600", &format!("plan {} ", last.plan.unwrap().0)]);
+    again.until_shown(&["bandwidth_gbps      600", &format!("plan {} ", last.plan.unwrap().0)]);
     again.keys("q");
     assert_eq!(again.end().tidy().code, 0);
 }

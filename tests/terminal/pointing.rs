@@ -43,7 +43,7 @@ fn pasted_text_never_gives_commands() {
     terminal.keys("\x1b[200~set\nbandwidth_gbps=800\x1b[201~");
     terminal.until_shown(&[": set bandwidth_gbps=800"]);
     terminal.keys("\r");
-    terminal.until_shown(&["bandwidth_gbps     800"]);
+    terminal.until_shown(&["bandwidth_gbps      800"]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn it_starts_solves_and_proves() {
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
     let view = terminal.until_shown(&["lightbay  megatron_177b", "OPTIMAL", "12.829852 s", "DP s2*"]);
     assert!(view.alternate && view.cursor_hidden && view.brackets_paste && view.reports_mouse);
-    for part in ["gap 0.00 %", "Parameters", "bandwidth_gbps     400", "Plans", "Solve", "q quit"] {
+    for part in ["gap 0.00 %", "Parameters", "bandwidth_gbps      400", "Plans", "Solve", "q quit"] {
         assert!(view.has(part), "'{part}' is missing:\n{}", view.text());
     }
     terminal.keys("q");
@@ -64,7 +64,7 @@ fn a_changed_knob_is_marked_and_solved_warm() {
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
     terminal.until_shown(&["OPTIMAL", "plan 2 auto"]);
     terminal.command("set bandwidth_gbps=800");
-    let changed = terminal.until_shown(&["bandwidth_gbps     800 *", "run uses 400"]);
+    let changed = terminal.until_shown(&["bandwidth_gbps      800 *", "run uses 400"]);
     assert!(changed.rows[0].contains("megatron_177b *") && changed.rows[0].contains("stale"));
     assert!(changed.has("1 changed") && changed.has("12.829852"), "{}", changed.text());
     terminal.keys("r");
@@ -100,11 +100,11 @@ fn a_knob_is_edited_in_the_form_and_the_change_undone() {
     terminal.keys("\x15much\r");
     terminal.until("a refusal", |view| view.has("'much'"));
     terminal.keys("\x15800\r");
-    terminal.until_shown(&["bandwidth_gbps     800"]);
+    terminal.until_shown(&["bandwidth_gbps      800"]);
     terminal.keys("u");
-    terminal.until_shown(&["bandwidth_gbps     400"]);
+    terminal.until_shown(&["bandwidth_gbps      400"]);
     terminal.keys("U");
-    terminal.until_shown(&["bandwidth_gbps     800"]);
+    terminal.until_shown(&["bandwidth_gbps      800"]);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn a_new_request_takes_the_place_of_the_run() {
     let place = Place::new();
     let mut terminal = searching(&place);
     terminal.command("set bandwidth_gbps=500");
-    terminal.until_shown(&["bandwidth_gbps     500 *"]);
+    terminal.until_shown(&["bandwidth_gbps      500 *"]);
     terminal.keys("r");
     let view = terminal.until("a second run", |view| {
         view.has("plan ") && !view.has("stale") && view.rows[0].contains("RUNNING")
