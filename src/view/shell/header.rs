@@ -6,6 +6,7 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
+use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
@@ -125,7 +126,13 @@ impl HeaderLine {
         if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
             // Bound and value have equally many digits, so that they can be compared.
             let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
-            let bound = String::from(goal.bound(leading.value, room));
+            // A plan whose gap counts as zero has the bound of its value, as in the list of plans.
+            let bound = if leading.gap <= OPTIMAL_GAP {
+                goal.value(headline.value, room)
+            } else {
+                goal.bound(leading.value, room)
+            };
+            let bound = String::from(bound);
             self.segments.push(Segment::new("bound", bound).priority(1));
         }
         let gap = quantity::gap(leading.gap);
