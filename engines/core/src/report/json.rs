@@ -1,6 +1,7 @@
 //! Sections as JSON: an object of figures, or an array of rows. Numbers are in the base units of their names.
 
-use super::section::{Block, Body, Curves, Facts, Matrix, Section};
+use super::curves::Curves;
+use super::section::{Block, Body, Facts, Matrix, Section};
 use super::spans::Spans;
 use super::table::{LoadSpan, Row, Table};
 use super::value::Value;

@@ -1,6 +1,7 @@
 //! Values and sections as plain text for a terminal or a log.
 
-use super::section::{Block, Body, Curves, Facts, Matrix, Section};
+use super::curves::Curves;
+use super::section::{Block, Body, Facts, Matrix, Section};
 use super::spans::Spans;
 use super::table::{Row, Table};
 use super::value::{Cell, Unit, Value};
