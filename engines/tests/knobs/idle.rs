@@ -43,7 +43,7 @@ fn forms() -> Vec<(&'static str, AnyScenario, &'static str)> {
         ("hall", preset("crossconnect-example").unwrap(), "lumos-repair"),
         ("region", preset("moe-small").unwrap(), "mfabric-swap"),
         ("region without circuits", changed("moe-small", "optical_degree=0"), "mfabric-swap"),
-        ("region of one server", changed("moe-small", "tp=1"), "mfabric-swap"),
+        ("region of one server", changed("moe-small", "tp=1 top_k=1"), "mfabric-swap"),
         ("region of circuits alone", changed("moe-small", "optical_degree=8"), "mfabric-swap"),
         ("region of counts", counted(), "mfabric-swap"),
         (
