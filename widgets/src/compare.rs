@@ -37,7 +37,7 @@ pub struct PairRow {
 /// let area = Rect::new(0, 0, 30, 2);
 /// let mut buf = Buffer::empty(area);
 /// PairedBars::new(&theme, &rows).render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "       0        5       end ms\nDP s1  ▀▀▀▀███████▄▄▄▄    -2.0");
+/// assert_eq!(text_of(&buf), "       0        5       end ms\nDP s1  ▀▀▀▀═══════▄▄▄▄    -2.0");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PairedBars<'a> {

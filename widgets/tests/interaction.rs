@@ -179,7 +179,7 @@ fn an_edge_carries_its_delay_to_the_selected_item() {
     let text = text_of(&buf);
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[2], " b            │");
-    assert_eq!(lines[3], ">c        +4 s└──▸ x");
+    assert_eq!(lines[3], ">c        +4 s└──▸▇x▇▇▇▇▇▇▇▇▇");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn the_header_keeps_answer_and_state_when_it_gets_narrow() {
         Header::new(&theme, &segments, &state).brand("lightbay").render(area, &mut buf);
         text_of(&buf)
     };
-    assert_eq!(draw(80), " lightbay  megatron_177b  12.829852 s  NCT 1.0691  gap 2.1 % NCT  RUNNING 01:02");
+    assert_eq!(draw(80), " megatron_177b  makespan 12.829852 s  NCT 1.0691  gap 2.1 % NCT   RUNNING 01:02");
     let narrow = draw(64);
     for sign in ["12.829852 s", "NCT 1.0691", "RUNNING 01:02"] {
         assert!(narrow.contains(sign), "{narrow}");

@@ -225,6 +225,7 @@ fn what_is_wrong_with_a_run_is_named() {
     let gpu = |blocks| Gpu { input_chunks: 1, output_chunks: 1, blocks, ..Gpu::default() };
     let mut line = Algorithm {
         collective: CollectiveOp::Broadcast,
+        chunks_per_loop: 1,
         gpus: vec![
             gpu(vec![hop(Some(1), None, Action::Send, out)]),
             gpu(vec![hop(None, Some(0), Action::Receive, out), hop(Some(2), None, Action::Send, out)]),
@@ -269,6 +270,7 @@ fn connections_hold_few_messages() {
     let gpu = |blocks| Gpu { input_chunks: 1, output_chunks: 1, blocks, ..Gpu::default() };
     let mut schedule = Algorithm {
         collective: CollectiveOp::Broadcast,
+        chunks_per_loop: 1,
         gpus: vec![gpu(vec![first, end]), gpu(vec![then, gate])],
         ..ring(2)
     };
