@@ -2,7 +2,7 @@
 
 use super::runs::{settings, solve, solve_ask};
 use super::{assert_all_changed, assert_covered};
-use lightbay_engines::{AnyFile, AnyScenario, Request, Subject, apply, export, knobs, preset, read_file};
+use lightbay_engines::{AnyFile, AnyScenario, Request, Subject, apply, export, preset, read_file};
 
 struct Case {
     method: &'static str,
@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
 #[test]
 fn every_knob_of_a_job_changes_the_plan() {
     // The parameters of one job; those that only several jobs have are tested with the scenario.
-    let job = lightbay_engines::preset("tiny4").unwrap();
+    let job = preset("tiny4").unwrap();
     let entries: Vec<String> = job.every_knob().iter().map(|knob| knob.name.to_string()).collect();
     let covered: Vec<String> = CASES.iter().map(|case| case.knob.to_owned()).collect();
     assert_covered("knobs of jobs", &entries, &covered);
