@@ -64,7 +64,7 @@ fn a_changed_knob_is_marked_and_solved_warm() {
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
     terminal.until_shown(&["OPTIMAL", "plan 2 auto"]);
     terminal.command("set bandwidth_gbps=800");
-    let changed = terminal.until_shown(&["bandwidth_gbps      800 *", "run uses 400"]);
+    let changed = terminal.until_shown(&["bandwidth_gbps      800*", "run uses 400"]);
     assert!(changed.rows[0].contains("megatron_177b *") && changed.rows[0].contains("stale"));
     assert!(changed.has("1 changed") && changed.has("12.829852"), "{}", changed.text());
     terminal.keys("r");
@@ -242,7 +242,7 @@ fn a_new_request_takes_the_place_of_the_run() {
     let place = Place::new();
     let mut terminal = searching(&place);
     terminal.command("set bandwidth_gbps=500");
-    terminal.until_shown(&["bandwidth_gbps      500 *"]);
+    terminal.until_shown(&["bandwidth_gbps      500*"]);
     terminal.keys("r");
     let view = terminal.until("a second run", |view| {
         view.has("plan ") && !view.has("stale") && view.rows[0].contains("RUNNING")
