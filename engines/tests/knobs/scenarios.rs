@@ -57,7 +57,7 @@ const CASES: &[Case] = &[
     case("hidden", "tiny4", "", "2048"),
     case("ffn", "tiny4", "", "8192"),
     case("gated", "tiny4", "", "true"),
-    case("heads", "tiny4", "", "16"),
+    case("heads", "tiny4", "", "64"),
     case("kv_heads", "tiny4", "", "8"),
     case("head_dim", "tiny4", "", "64"),
     case("vocab", "tiny4", "", "32000"),
