@@ -396,7 +396,7 @@ mod tests {
         assert_eq!((tiles.groups_in(24), tiles.groups_in(40), tiles.groups_in(5)), (2, 3, 0));
         (&tiles).render(area, &mut buf, &mut state);
         let drawn = text_of(&buf);
-        assert!(drawn.starts_with('Y') && drawn.contains("Z") && drawn.contains("2 of 3"), "{drawn}");
+        assert!(drawn.starts_with('Y') && drawn.contains('Z') && drawn.contains("2 of 3"), "{drawn}");
         assert!(drawn.contains("102") && drawn.contains("105") && !drawn.contains("101"), "{drawn}");
         assert_eq!(state.hits.at(1, 1).map(|hit| hit.part), Some(2));
     }

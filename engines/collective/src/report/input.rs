@@ -175,12 +175,11 @@ fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix
     let mut row_of: BTreeMap<u32, usize> = BTreeMap::new();
     for chunk in 0..chunks.len() {
         let source = chunks.source(chunk);
-        match row_of.get(&source).filter(|_| by_source) {
-            Some(row) => rows[*row].1.push(chunk),
-            None => {
-                row_of.insert(source, rows.len());
-                rows.push((source, vec![chunk]));
-            }
+        if let Some(row) = row_of.get(&source).filter(|_| by_source) {
+            rows[*row].1.push(chunk);
+        } else {
+            row_of.insert(source, rows.len());
+            rows.push((source, vec![chunk]));
         }
     }
     if rows.is_empty() || rows.len() > MOST_NODES || ranks.len() > MOST_NODES {
@@ -225,9 +224,8 @@ fn distances(scenario: &CollectiveScenario, chunks: &ChunkList) -> Option<Matrix
             about.push(About { item: Some(number), sentence, details: Vec::new() });
         }
     }
-    let row = |(source, of): &(u32, Vec<usize>)| match by_source {
-        true => name(*source),
-        false => format!("{} {}", of[0], name(*source)),
+    let row = |(source, of): &(u32, Vec<usize>)| {
+        if by_source { name(*source) } else { format!("{} {}", of[0], name(*source)) }
     };
     Some(Matrix {
         name: "hops",

@@ -209,11 +209,14 @@ pub(super) fn across(links: usize) -> Phrase {
     Phrase::new().answer(grouped(links as u64)).muted(format!(" {word} across a binding cut"))
 }
 
+/// A link by its ends, its busy time in µs, and the number of its transmissions.
+type LinkLoad = ((u32, u32), f64, usize);
+
 /// Returns the transmissions of links as intervals, one row per link, the most loaded link first.
 fn lanes(
     subject: ExplainedPlan<'_>,
     words: &SendWords<'_>,
-    (busy, binding): (&[((u32, u32), f64, usize)], &BTreeSet<(u32, u32)>),
+    (busy, binding): (&[LinkLoad], &BTreeSet<(u32, u32)>),
     found: &[PlacedSend],
 ) -> Spans {
     let finish_us = f64::from(subject.result.claims.finish_epochs) * subject.result.time.epoch_us;

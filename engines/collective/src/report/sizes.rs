@@ -103,13 +103,9 @@ pub(super) fn sizes(
         legend.push_str("; dotted vertical line: from here on another schedule is the fastest");
     }
     let most = [MOST_DELIVERIES, MOST_DELIVERIES * MOST_STEP].map(|most| grouped(most as u64));
-    let missing = match has_baselines {
-        true => format!("trees are computed for at most {} deliveries", most[0]),
-        false => format!(
-            "trees are computed for at most {} deliveries, baselines for at most {}",
-            most[0], most[1]
-        ),
-    };
+    let baselines =
+        if has_baselines { String::new() } else { format!(", baselines for at most {}", most[1]) };
+    let missing = format!("trees are computed for at most {} deliveries{baselines}", most[0]);
     if deliveries > MOST_DELIVERIES {
         legend = format!("{legend}; {missing}");
     }

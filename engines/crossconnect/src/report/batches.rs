@@ -9,6 +9,9 @@ use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable};
 use std::collections::BTreeMap;
 
+/// An entry of the plan with its place, if there is one.
+type PlacedEntry<'e> = Option<(EntryRef, &'e Entry)>;
+
 /// Returns the section on all batches, in the order in which they are made.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts: &ChangeFacts) -> Section {
     let cut = caveat::cut_pairs(scenario, changes);
@@ -128,7 +131,7 @@ pub(super) fn detail(
         columns.push(Column::words("lost", ""));
     }
     // Removal and addition of every A port.
-    let mut ports: BTreeMap<(u32, u32, u32), [Option<(EntryRef, &Entry)>; 2]> = BTreeMap::new();
+    let mut ports: BTreeMap<(u32, u32, u32), [PlacedEntry<'_>; 2]> = BTreeMap::new();
     for (at, entry) in batch.changes.iter().filter_map(|at| Some((at, entry(changes, *at)?))) {
         let port = ports.entry((at.ocs_id, entry.pod_a, entry.port_a_index)).or_default();
         port[usize::from(entry.action == Action::Add)] = Some((*at, entry));
@@ -136,7 +139,7 @@ pub(super) fn detail(
     let mut table = Table::new(["port", "ports"], columns);
     for ((ocs_id, pod, index), [removed, added]) in ports {
         let end = |side, pod, index, number| format!("{} ({number})", words::port(side, pod, index));
-        let far = |entry: Option<(EntryRef, &Entry)>, sign: &str, tone| {
+        let far = |entry: PlacedEntry<'_>, sign: &str, tone| {
             entry.map_or_else(Cell::none, |(_, entry)| {
                 let end = end(b, entry.pod_b, entry.port_b_index, entry.switch_port_b);
                 Cell::new(format!("{sign} {end}")).tone(tone)

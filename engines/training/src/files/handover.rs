@@ -174,6 +174,8 @@ fn sum(instance: &Instance) -> TrafficMatrix {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
     use super::*;
     use crate::model::collapse::collapsed;
     use crate::model::reduced_dag::Dominance;

@@ -150,7 +150,9 @@ fn cap(shares: &mut [f64], most: f64) {
         if shares.iter().all(|share| *share <= most * (1.0 + 1e-12)) {
             break;
         }
-        shares.iter_mut().for_each(|share| *share = share.min(most));
+        for share in shares.iter_mut() {
+            *share = share.min(most);
+        }
         let full = shares.iter().filter(|share| **share >= most).count() as f64 * most;
         let open: f64 = shares.iter().filter(|share| **share < most).sum();
         if open <= 0.0 {

@@ -109,8 +109,7 @@ fn counts_of_one_row_are_shared_by_all_ranks() {
 fn no_expert_gets_more_tokens_than_there_are() {
     let shape = MoeModelChoice::Preset(super::super::MoeModelPreset::Mixtral8x7b).shape();
     for (top_k, most) in [(8, 0.125), (4, 0.25), (2, 0.5)] {
-        let scenario =
-            presets::of(MoeModelChoice::Own(MoeModel { layers: 2, pp: 1, top_k, ..shape.clone() }), 64);
+        let scenario = presets::of(MoeModelChoice::Own(MoeModel { layers: 2, pp: 1, top_k, ..shape }), 64);
         let history = scenario.history(3);
         for layer in 0..2 {
             for row in history.tokens(layer).chunks(8) {
