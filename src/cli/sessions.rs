@@ -188,7 +188,7 @@ fn changed(
     Ok(())
 }
 
-/// Adds a session to the list of recent sessions, from which the start screen and `list` take its best plan.
+/// Adds a session to the list of recent sessions, from which the start screen takes its best plan.
 fn list_as_recent(store: &Store, name: &str, places: &Places) -> Result<(), Failure> {
     let Some(session) = store.list()?.into_iter().find(|session| session.name == name) else { return Ok(()) };
     let best = saved::best_of(store, name);

@@ -234,7 +234,7 @@ fn main() {
                     let is_met = if matches!(figure, Bound) { value >= *goal } else { value <= *goal };
                     let sign = if matches!(figure, Bound) { "at least" } else { "at most" };
                     let word = if is_met { "met" } else { "open" };
-                    format!("{value:.2}{unit} (goal: {sign} {goal}, {word})")
+                    format!("{value:.2}{unit} (goal {sign} {goal}, {word})")
                 };
                 target.goals.iter().map(part).collect::<Vec<_>>().join("; ")
             }
