@@ -4,6 +4,7 @@ use lightbay_widgets::{Piece, Sentence, Theme, pieces_width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
+use std::fmt;
 
 /// Returns row `at` of an area, counted from 0; an empty rectangle if the area has fewer rows.
 pub fn row(area: Rect, at: u16) -> Rect {
@@ -43,32 +44,56 @@ pub fn wrapped(theme: &Theme, pieces: &[Piece], area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Returns the visible rows and columns (first, number shown, total) as text, if some are hidden: `rows 1-31 of 64`.
-pub fn in_sight(rows: (usize, usize, usize), columns: (usize, usize, usize)) -> Option<String> {
-    let part = |name: &str, (first, shown, all): (usize, usize, usize)| {
-        let last = (first + shown).min(all);
-        (shown > 0 && shown < all).then(|| format!("{name} {}-{last} of {all}", first + 1))
-    };
-    let parts: Vec<String> = [part("rows", rows), part("columns", columns)].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+/// The visible rows and columns of a picture or list, of which some are hidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InSight {
+    rows: Range,
+    columns: Range,
 }
 
-/// Shortens the visible rows and columns for a title line: `rows 1-4 of 8` becomes `4 of 8`, and
-/// `rows 2-4 of 4, columns 1-3 of 4` becomes `3 x 3 of 4 x 4`.
-pub fn brief(in_sight: &str) -> String {
-    let count = |part: &str| -> Option<(usize, String)> {
-        let (range, all) = part.split_once(' ')?.1.split_once(" of ")?;
-        let (first, last) = range.split_once('-')?;
-        Some((last.parse::<usize>().ok()? + 1 - first.parse::<usize>().ok()?, all.to_owned()))
-    };
-    let both = in_sight.split_once(", ").and_then(|(rows, columns)| count(rows).zip(count(columns)));
-    match both {
-        Some(((rows, all), (columns, of))) => format!("{rows} x {columns} of {all} x {of}"),
-        None => in_sight
-            .replace("rows ", "")
-            .replace("columns 1-", "columns ")
-            .trim_start_matches("1-")
-            .to_owned(),
+/// Visible part of rows or columns: the first, the number shown, and the number of all.
+type Range = (usize, usize, usize);
+
+/// Returns the visible rows and columns if some are hidden.
+pub fn in_sight(rows: Range, columns: Range) -> Option<InSight> {
+    (hides(rows) || hides(columns)).then_some(InSight { rows, columns })
+}
+
+const fn hides((_, shown, all): Range) -> bool {
+    shown > 0 && shown < all
+}
+
+/// Returns a range as text: `1-31 of 64`.
+fn range((first, shown, all): Range) -> String {
+    format!("{}-{} of {all}", first + 1, (first + shown).min(all))
+}
+
+impl InSight {
+    /// Returns the visible part for a title line: `4 of 8` for the first four rows, `4-7 of 8` for later ones, and
+    /// `3 x 3 of 4 x 4` if rows and columns are hidden.
+    pub fn brief(self) -> String {
+        let from_start = |part: Range| match part {
+            (0, shown, all) => format!("{shown} of {all}"),
+            part => range(part),
+        };
+        match (hides(self.rows), hides(self.columns)) {
+            (true, true) => {
+                let ((row, rows, all), (column, columns, of)) = (self.rows, self.columns);
+                format!("{} x {} of {all} x {of}", rows.min(all - row), columns.min(of - column))
+            }
+            (true, false) => from_start(self.rows),
+            (false, _) => format!("columns {}", from_start(self.columns)),
+        }
+    }
+}
+
+impl fmt::Display for InSight {
+    /// Writes the visible part in full: `rows 1-31 of 64, columns 2-9 of 16`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = [("rows", self.rows), ("columns", self.columns)];
+        let parts = named.into_iter().filter(|(_, part)| hides(*part));
+        let parts: Vec<String> = parts.map(|(name, part)| format!("{name} {}", range(part))).collect();
+        f.write_str(&parts.join(", "))
     }
 }
 

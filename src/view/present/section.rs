@@ -331,7 +331,7 @@ impl SectionView {
         if sentence_row > 0 {
             // Hidden rows are always indicated; `i` shows the full sentence about the item.
             let pictures = with_panels.and_then(|_| self.panels.in_sight());
-            let in_sight = pictures.or_else(|| self.content.in_sight());
+            let in_sight = pictures.or_else(|| Some(self.content.in_sight()?.to_string()));
             let in_sight: Vec<Piece> = in_sight.map(Piece::muted).into_iter().collect();
             let wide = [&sentence, &in_sight].map(|words| pieces_width(words, theme.glyphs));
             let fits = wide[0] + 2 + wide[1] <= under.width || wide[1] * 2 <= under.width;
@@ -345,8 +345,8 @@ impl SectionView {
             }
         }
         // Without room below, the title names the visible rows.
-        if let Some(words) = self.content.in_sight().filter(|_| !names_rows) {
-            frame_in_sight(input, &title, &rows::brief(&words), Shown::Ready, area, buf);
+        if let Some(part) = self.content.in_sight().filter(|_| !names_rows) {
+            frame_in_sight(input, &title, &part.brief(), Shown::Ready, area, buf);
         }
         rows::wrapped(theme, &legend, Rect { y: under.y + sentence_row, height: legend_row, ..under }, buf);
         drawn.sentence = plain(&sentence);

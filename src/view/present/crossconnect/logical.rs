@@ -161,7 +161,8 @@ impl LogicalPane {
             let state = &self.states[2];
             let rows = (state.row_offset, state.rows_shown, pods);
             let mark = in_sight(rows, (state.column_offset, state.columns_shown, pods));
-            let mark: Vec<Piece> = mark.filter(|_| !orientation).map(Piece::muted).into_iter().collect();
+            let mark = mark.filter(|_| !orientation).map(|part| Piece::muted(part.to_string()));
+            let mark = Vec::from_iter(mark);
             ends(theme, &sentence, &mark, below(inner), buf);
         }
         drawn.items = Arc::clone(&self.items);

@@ -5,7 +5,7 @@ use super::{Prepared, curves, matrix, spans};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::{ItemId, PaneState};
 use crate::view::present::PaneInput;
-use crate::view::present::rows::{beside, from, line};
+use crate::view::present::rows::{InSight, beside, from, line};
 use lightbay_core::report::{Block, Body, Phrase, Section};
 use lightbay_widgets::{Piece, Theme};
 use ratatui::buffer::Buffer;
@@ -360,8 +360,8 @@ impl SectionContent {
         self.matrix()?.offset().1
     }
 
-    /// Returns the visible part of a matrix, lanes or list as text, if the area is too small for the whole content.
-    pub fn in_sight(&self) -> Option<String> {
+    /// Returns the visible part of a matrix, lanes or list, if the area is too small for the whole content.
+    pub fn in_sight(&self) -> Option<InSight> {
         let pictured = match self.picture.as_ref().filter(|_| self.picture_is_drawn) {
             Some(Picture::Matrix(matrix)) => matrix.in_sight(),
             Some(Picture::Spans(spans)) => spans.in_sight(),

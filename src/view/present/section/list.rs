@@ -8,7 +8,7 @@ use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
-use crate::view::present::rows::line;
+use crate::view::present::rows::{InSight, in_sight, line};
 pub use block::ListBlock;
 use block::{ListRow, figures, sentence};
 use lightbay_core::report::{Body, Phrase, Section};
@@ -97,9 +97,9 @@ impl List {
         self.parts.last().map_or(0, Part::end)
     }
 
-    /// Returns the numbers of the visible rows as text, if not all rows fit: `rows 1-23 of 51`.
-    pub fn in_sight(&self) -> Option<String> {
-        self.sight.map(|[first, last, all]| format!("rows {first}-{last} of {all}"))
+    /// Returns the visible rows, if not all rows fit.
+    pub fn in_sight(&self) -> Option<InSight> {
+        self.sight.and_then(|[first, last, all]| in_sight((first - 1, last + 1 - first, all), (0, 0, 0)))
     }
 
     /// Returns the items by row of the list.

@@ -6,7 +6,7 @@ use super::{item_id, pieces, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
-use crate::view::present::rows::{in_sight, line};
+use crate::view::present::rows::{InSight, in_sight, line};
 use lightbay_core::report::text::{self, in_column};
 use lightbay_core::report::{Matrix, Phrase, Tone as Meaning};
 use lightbay_widgets::{
@@ -257,8 +257,8 @@ impl MatrixView {
         rows.max(1)
     }
 
-    /// Returns the visible rows and columns as text, if some are hidden: `columns 1-12 of 32`.
-    pub fn in_sight(&self) -> Option<String> {
+    /// Returns the visible rows and columns, if some are hidden.
+    pub fn in_sight(&self) -> Option<InSight> {
         if self.graph.is_some() {
             return None;
         }

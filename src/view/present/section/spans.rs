@@ -4,6 +4,7 @@ use super::{item_id, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
+use crate::view::present::rows::{InSight, in_sight};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Lane, Phrase, Span, Spans, Tone as Meaning, Unit};
 use lightbay_widgets::{SpanBar, SpanLane, SpanLanes, SpanLanesState, Tone};
@@ -75,10 +76,9 @@ impl SpansView {
         (self.state.offset, self.state.rows_shown.max(1))
     }
 
-    /// Returns the visible lanes as text, if some are hidden: `rows 1-12 of 32`.
-    pub fn in_sight(&self) -> Option<String> {
-        let (first, shown, all) = (self.state.offset, self.state.rows_shown, self.shown);
-        (shown > 0 && shown < all).then(|| format!("rows {}-{} of {all}", first + 1, first + shown))
+    /// Returns the visible lanes, if some are hidden.
+    pub fn in_sight(&self) -> Option<InSight> {
+        in_sight((self.state.offset, self.state.rows_shown, self.shown), (0, 0, 0))
     }
 
     /// Returns the sentence about a span.

@@ -151,6 +151,11 @@ fn large_numbers_of_a_list_are_grouped() {
 
 #[test]
 fn a_title_names_the_visible_rows_and_columns_briefly() {
-    let all = ["rows 1-4 of 8", "rows 4-7 of 8", "columns 1-17 of 28", "rows 2-4 of 4, columns 1-3 of 4"];
-    assert_eq!(all.map(rows::brief), ["4 of 8", "4-7 of 8", "columns 17 of 28", "3 x 3 of 4 x 4"]);
+    let whole = (0, 4, 4);
+    let of = |rows, columns| rows::in_sight(rows, columns).unwrap();
+    let all = [of((0, 4, 8), whole), of((3, 4, 8), whole), of(whole, (0, 17, 28)), of((1, 3, 4), (0, 3, 4))];
+    let full = ["rows 1-4 of 8", "rows 4-7 of 8", "columns 1-17 of 28", "rows 2-4 of 4, columns 1-3 of 4"];
+    assert_eq!(all.map(|part| part.to_string()), full);
+    assert_eq!(all.map(rows::InSight::brief), ["4 of 8", "4-7 of 8", "columns 17 of 28", "3 x 3 of 4 x 4"]);
+    assert_eq!(rows::in_sight(whole, whole), None);
 }

@@ -144,7 +144,7 @@ impl ActivityPane {
         let sentence = self.sentence(facts, selected, input.state.step);
         let height = usize::from(inner.height.saturating_sub(HEADS));
         let rows = (self.state.row_offset, height, self.rows.len());
-        let in_sight: Vec<Piece> = rows::in_sight(rows, (0, 0, 0)).map(Piece::muted).into_iter().collect();
+        let in_sight: Vec<Piece> = rows::in_sight(rows, (0, 0, 0)).map(|part| Piece::muted(part.to_string())).into_iter().collect();
         ends(theme, &sentence, &in_sight, below(inner), buf);
         if legend > 0 {
             let under = below(inner);

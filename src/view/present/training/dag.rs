@@ -126,7 +126,7 @@ impl DagPane {
         let sentence = Self::sentence(facts, selected);
         let visible = (self.state.visible.start, self.state.visible.len());
         let in_sight = rows::in_sight((visible.0, visible.1, self.lane_rows()), (0, 0, 0));
-        let in_sight: Vec<Piece> = in_sight.map(Piece::muted).into_iter().collect();
+        let in_sight: Vec<Piece> = in_sight.map(|part| Piece::muted(part.to_string())).into_iter().collect();
         ends(theme, &sentence, &in_sight, below(inner), buf);
         if notes > 0 {
             let legend = self.legend(theme.is_ascii());

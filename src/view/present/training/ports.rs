@@ -113,7 +113,8 @@ impl PortsPane {
         }
         let rows = (self.state.row_offset, usize::from(upper.height.saturating_sub(1)), self.rows.len());
         let links = (self.table.offset, usize::from(table_rows).saturating_sub(1), self.table_rows.len());
-        let hidden = in_sight(rows, (0, 0, 0)).or_else(|| in_sight(links, (0, 0, 0))).map(Piece::muted);
+        let hidden = in_sight(rows, (0, 0, 0)).or_else(|| in_sight(links, (0, 0, 0)));
+        let hidden = hidden.map(|part| Piece::muted(part.to_string()));
         if sentence_rows > 1 {
             wrapped(theme, &sentence, Rect { height: sentence_rows, ..below(inner) }, buf);
         } else {
