@@ -72,8 +72,8 @@ struct ShownParts {
     labels: bool,
     /// Segments above this priority are left out.
     highest: u8,
-    /// Number of segments of the next priority that are shown all the same, the first ones first.
-    extra: usize,
+    /// Segments above `highest` that are shown all the same: bit `i` stands for segment `i`.
+    extra: u64,
 }
 
 /// The header line.
@@ -135,19 +135,26 @@ impl<'a> Header<'a> {
     }
 
     fn shown(&self, room: ShownParts) -> impl Iterator<Item = &Segment> {
-        let mut extra = room.extra;
-        self.segments.iter().filter(move |segment| {
-            let next = segment.priority == room.highest + 1 && extra > 0;
-            extra -= usize::from(next);
-            next || segment.priority <= room.highest
-        })
+        let is_shown = move |at: usize, segment: &Segment| {
+            segment.priority <= room.highest || room.extra & Self::bit(at) != 0
+        };
+        self.segments.iter().enumerate().filter(move |(at, segment)| is_shown(*at, segment)).map(|(_, segment)| segment)
     }
 
-    /// Adds segments of the next priority, the first ones first, as long as the line fits.
+    const fn bit(at: usize) -> u64 {
+        1 << (at & 63)
+    }
+
+    /// Adds every omitted segment that still fits: low priorities first, from the left.
     fn with_extra(&self, mut room: ShownParts, available: i32) -> ShownParts {
-        let next = self.segments.iter().filter(|segment| segment.priority == room.highest + 1).count();
-        while room.extra < next && self.width(ShownParts { extra: room.extra + 1, ..room }) <= available {
-            room.extra += 1;
+        let is_omitted = |at: &usize| self.segments[*at].priority > room.highest;
+        let mut omitted: Vec<usize> = (0..self.segments.len()).filter(is_omitted).collect();
+        omitted.sort_by_key(|at| self.segments[*at].priority);
+        for at in omitted {
+            let extra = room.extra | Self::bit(at);
+            if self.width(ShownParts { extra, ..room }) <= available {
+                room.extra = extra;
+            }
         }
         room
     }
