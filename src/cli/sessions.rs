@@ -20,7 +20,7 @@ use lightbay_core::plan::{Header, Objective};
 use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_core::quantity::file_size;
 use lightbay_core::read::read_json;
-use lightbay_core::standing::{Findings, Standing};
+use lightbay_core::standing::{KnownBound, Standing};
 use lightbay_engines::{figure_label, figure_text, saved_standing};
 use lightbay_sessions::resume::{self, RecentEntry, RecentPlan};
 use lightbay_sessions::{PackedSession, Places, PlanEntry, SessionSummary, Store};
@@ -240,20 +240,19 @@ fn best_plan(store: &Store, session: &SessionSummary) -> Option<(SessionBest, St
     let entry = saved::best_of(store, &session.name)?;
     let header = entry.header.ok()?;
     let findings = session.file.findings.get(&entry.plan.0.to_string());
+    let standing = saved_standing(&header, findings);
+    let known = standing.as_ref().and_then(Standing::leading);
     let best = SessionBest {
         number: entry.plan.0,
         method: header.method.clone(),
         status: header.status,
-        objective: proven(&header, findings),
+        objective: proven(&header, known),
     };
-    let words = gap_words(&header, findings);
-    Some((best, words))
+    Some((best, gap_words(known)))
 }
 
-/// Returns the objective of a plan with the bound that its checker verified, or else with the claimed bound.
-fn proven(header: &Header, findings: Option<&Findings>) -> Objective {
-    let standing = saved_standing(header, findings);
-    let known = standing.as_ref().and_then(Standing::leading);
+/// Returns the objective of a plan with the most important known bound.
+fn proven(header: &Header, known: Option<&KnownBound>) -> Objective {
     Objective {
         bound: known.map(|known| known.value),
         gap: known.map(|known| known.gap),
@@ -262,9 +261,8 @@ fn proven(header: &Header, findings: Option<&Findings>) -> Objective {
 }
 
 /// Returns the gap of a plan in words: `28.6 %`, or `0.00 % claimed` if no bound is verified.
-fn gap_words(header: &Header, findings: Option<&Findings>) -> String {
-    let standing = saved_standing(header, findings);
-    let Some(known) = standing.as_ref().and_then(Standing::leading) else { return "-".to_owned() };
+fn gap_words(known: Option<&KnownBound>) -> String {
+    let Some(known) = known else { return "-".to_owned() };
     let word =
         if known.is_verified() && known.is_on_all { String::new() } else { format!(" {}", known.word()) };
     format!("{}{word}", quantity::gap(known.gap))
@@ -361,12 +359,14 @@ fn show(store: &Store, name: &str, json: bool, console: &mut Console) -> Result<
         let row = match &entry.header {
             Ok(header) => {
                 let objective = &header.objective;
+                let findings = session.file().findings.get(&entry.plan.0.to_string());
+                let standing = saved_standing(header, findings);
                 [
                     entry.plan.to_string(),
                     printable(&header.method),
                     header.status.word().to_owned(),
                     figure_text(&header.kind, &objective.name, objective.value),
-                    gap_words(header, session.file().findings.get(&entry.plan.0.to_string())),
+                    gap_words(standing.as_ref().and_then(Standing::leading)),
                     file_size(entry.bytes),
                     file,
                 ]
