@@ -9,13 +9,14 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Limit;
 use lightbay_core::problem::{Problem, printable};
 use lightbay_core::read::{brief, parse_json};
+use lightbay_core::standing::KnownBound;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns that every table has, in addition to the columns of axes and figures.
-pub(super) const FIXED: [&str; 18] = [
+pub(super) const FIXED: [&str; 20] = [
     "sweep",
     "cell",
     "cells",
@@ -28,6 +29,8 @@ pub(super) const FIXED: [&str; 18] = [
     "value",
     "bound",
     "gap",
+    "bound_trust",
+    "bound_covers",
     "started_from",
     "hot_start",
     "reproducible",
@@ -59,6 +62,12 @@ pub struct SweepRow {
     pub bound: Option<f64>,
     /// |value - bound| / |value|.
     pub gap: Option<f64>,
+    /// `verified` or `claimed`, with `in part` if the bound does not cover every plan; empty without a bound.
+    #[serde(default)]
+    pub bound_trust: String,
+    /// Plans that the bound covers, in words; empty if it covers every plan.
+    #[serde(default)]
+    pub bound_covers: String,
     /// Figures of the checked plan.
     pub metrics: BTreeMap<String, f64>,
     /// The cell from whose plan the run started.
@@ -88,6 +97,8 @@ impl SweepRow {
             value: None,
             bound: None,
             gap: None,
+            bound_trust: String::new(),
+            bound_covers: String::new(),
             metrics: BTreeMap::new(),
             started_from: None,
             hot_start: None,
@@ -109,12 +120,11 @@ impl SweepRow {
         let value = header.as_ref().map(|header| header.objective.value);
         // The bound that other commands show too: verified before claimed, on all plans before a class of plans.
         let standing = done.plan.as_ref().map(|plan| plan.standing());
-        let known =
-            standing.as_ref().map(|standing| standing.leading().map(|known| (known.value, known.gap)));
-        let (bound, gap) = match known {
-            Some(known) => (known.map(|(bound, _)| bound), known.map(|(_, gap)| gap)),
-            None => (done.bound, None),
-        };
+        let known = standing.as_ref().and_then(|standing| standing.leading());
+        let bound = if standing.is_some() { known.map(|known| known.value) } else { done.bound };
+        // Without a plan, no checker has seen the bound.
+        let trust = known.map_or(if bound.is_some() { "claimed" } else { "" }, KnownBound::word);
+        let covers = known.filter(|known| !known.is_on_all).and_then(|known| known.covers.clone());
         let mut reason = done.message.clone();
         for violation in &done.violations {
             reason.push_str("; ");
@@ -124,7 +134,9 @@ impl SweepRow {
             limit: done.limit,
             value,
             bound,
-            gap: gap.filter(|gap| gap.is_finite()),
+            gap: known.map(|known| known.gap).filter(|gap| gap.is_finite()),
+            bound_trust: trust.to_owned(),
+            bound_covers: covers.unwrap_or_default(),
             reproducible: header.as_ref().map(|header| header.provenance.reproducible),
             metrics: header.map(|header| header.metrics).unwrap_or_default(),
             work: done.work,
@@ -156,6 +168,8 @@ impl SweepRow {
             json!(self.value),
             json!(self.bound),
             json!(self.gap),
+            json!(self.bound_trust),
+            json!(self.bound_covers),
         ]);
         let figures = catalogue::metrics(sweep.kind().name).iter().filter(|metric| metric.is_carried());
         cells.extend(figures.map(|metric| json!(self.metrics.get(metric.name))));
@@ -198,7 +212,7 @@ impl Sweep {
     /// data about the run such as its duration. A figure with the name of an axis is called `plan.NAME`.
     pub fn columns(&self) -> Vec<String> {
         let (asked, rest) = FIXED.split_at(5);
-        let (ended, origin) = rest.split_at(7);
+        let (ended, origin) = rest.split_at(9);
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let axes: Vec<String> = self.axes().iter().map(super::Axis::label).collect();
         // A parameter and a figure may have the same name, such as a limit and the value that a plan reaches.

@@ -105,6 +105,8 @@ fn rows_of(table: &SweepFile, axis: &str, sweep: &Sweep) -> Vec<SweepRow> {
                 value: figure("value"),
                 bound: figure("bound"),
                 gap: figure("gap"),
+                bound_trust: get(row, "bound_trust").to_owned(),
+                bound_covers: get(row, "bound_covers").to_owned(),
                 metrics: metrics
                     .filter_map(|info| Some((info.name.to_owned(), figure(info.name)?)))
                     .collect(),
