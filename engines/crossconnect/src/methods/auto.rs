@@ -1,6 +1,6 @@
-//! `auto` (docs/methods/crossconnect.md, section 9): quick starts, annealing, a bound, large neighbourhoods and the
-//! exact model, ordered by gain per time. Once a bound equals the objective of the best plan, `auto` skips the
-//! remaining steps.
+//! `auto` (docs/methods/crossconnect.md, section 9): quick starts, annealing, bounds by the relaxation and by the
+//! root node of the exact model, large neighbourhoods and the exact model, ordered by gain per time. Once a bound
+//! equals the objective of the best plan, `auto` skips the remaining steps.
 
 use super::anneal::{anneal, relax};
 use super::first::start;
@@ -20,12 +20,15 @@ use lightbay_core::scenario::Scenario;
 /// The method `auto`.
 pub(super) struct Auto;
 
-/// Number of annealing rounds before the relaxation is solved for a small scenario. If the relaxation proves that the
-/// plan of these rounds is optimal, the remaining rounds are skipped.
+/// Number of annealing rounds before bounds are computed, for a scenario whose exact model can be solved. If a bound
+/// proves that the plan of these rounds is optimal, the remaining rounds are skipped.
 const FIRST_ROUNDS: u32 = 3;
 
 /// Maximum number of target circuits for which the relaxation takes less time than the rounds that it may save.
 const SMALL: u64 = 300;
+
+/// Number of nodes of the first proof: the root node alone.
+const ROOT: usize = 1;
 
 /// Number of the random stream of large neighbourhoods.
 const STREAM: u64 = 41;
@@ -39,7 +42,7 @@ impl Method<Crossconnect> for Auto {
         MethodInfo {
             name: "auto",
             help: "Runs halving and repair, then annealing and large-neighbourhood search; proves bounds in between, and \
-                 solves the exact model last if there are at most exact_circuits target circuits.",
+                 solves the exact model last if there are at most exact_circuits target circuits (its root node first).",
             proves: true,
             hot_start: true,
             params,
@@ -67,9 +70,14 @@ impl Method<Crossconnect> for Auto {
         let exactly = session.circuits() <= params.count("exact_circuits") as u64;
         if !session.task.single_sided {
             let all = knobs::anneal_settings(params, true);
-            let first = if session.circuits() <= SMALL { all.rounds.min(FIRST_ROUNDS) } else { all.rounds };
+            let is_small = session.circuits() <= SMALL;
+            let first = if is_small || exactly { all.rounds.min(FIRST_ROUNDS) } else { all.rounds };
             anneal(&session, &mut best, &crate::search::anneal::AnnealSettings { rounds: first, ..all }, cx)?;
             relax(&session, &best, cx)?;
+            // The cuts of the root node raise the bound within seconds; the searches may take the whole time limit.
+            if exactly && !is_small && !settled(&best, cx) {
+                prove(&session, Some(&best), None, params, Some(ROOT), cx)?;
+            }
             if !settled(&best, cx) {
                 anneal(&session, &mut best, &crate::search::anneal::AnnealSettings { first, ..all }, cx)?;
             }
