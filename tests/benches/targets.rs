@@ -18,26 +18,42 @@ use std::time::{Duration, Instant};
 enum Figure {
     /// Gap to the bound, per cent.
     GapPercent,
+    /// Smallest gap to a verified bound, which may cover only a class of plans, per cent.
+    ClassGapPercent,
     /// Largest gap to the lower bound over all sizes, per cent.
     LargestGapPercent,
     /// Wall time, s.
     TimeS,
     /// Peak memory of the process and its helpers, MB.
     PeakMb,
+    /// Load of the busiest rank over the mean load, in the layer where it is largest.
+    BusiestRank,
+    /// Wall time with one thread over wall time with two; both runs must find the same plan.
+    SpeedUp,
     /// Value of the objective.
     Value,
     /// Bound on the objective.
     Bound,
 }
 
-use Figure::{Bound, GapPercent, LargestGapPercent, PeakMb, TimeS, Value as ObjectiveValue};
+use Figure::{
+    Bound, BusiestRank, ClassGapPercent, GapPercent, LargestGapPercent, PeakMb, SpeedUp, TimeS,
+    Value as ObjectiveValue,
+};
+
+impl Figure {
+    /// Returns `true` if larger values are better.
+    const fn is_to_grow(self) -> bool {
+        matches!(self, Bound | SpeedUp)
+    }
+}
 
 /// A run, and the goals for its figures.
 struct Target {
     name: &'static str,
     /// Scenario, then settings and options of `solve`.
     solve: &'static str,
-    /// Largest value that meets the goal; for [`Bound`] the smallest.
+    /// Largest value that meets the goal; the smallest for a figure that is to grow.
     goals: &'static [(Figure, f64)],
 }
 
@@ -50,6 +66,13 @@ const GIGABYTE: &[(Figure, f64)] = &[(GapPercent, 0.5), (TimeS, 3.0), (PeakMb, 3
 
 /// Goals of a collective of 1 GB on 4,096 GPUs.
 const GIGABYTE_ON_4096: &[(Figure, f64)] = &[(GapPercent, 0.5), (TimeS, 30.0), (PeakMb, 1000.0)];
+
+/// Goals of whole chunks on a grid: proven optimal for chunks and epoch.
+const WHOLE_CHUNKS: &[(Figure, f64)] = &[(ClassGapPercent, 0.01), (TimeS, 30.0)];
+
+/// Expert loads of OLMoE, which `main` imports as `olmoe.json`.
+const LOADS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/resources/inputs/moe/olmoe1b7b_c4_expert_counts.csv");
 
 const TARGETS: &[Target] = &[
     target("1 GB AllGather on AMD x2", "preset:amdx2-allgather-1gb", GIGABYTE),
@@ -102,7 +125,48 @@ const TARGETS: &[Target] = &[
         "preset:dgx1-allgather-200kb --set output_buffer_bytes=1e9 --set sizes=1e3..1e9",
         &[(LargestGapPercent, 11.5)],
     ),
+    target(
+        "AllGather of 3 whole chunks on a mesh 7x12",
+        "preset:mesh4x4-allgather-1mb --set network_size=7x12 --set chunks_per_rank=3 --set pieces=false",
+        WHOLE_CHUNKS,
+    ),
+    target(
+        "AllGather of 2 whole chunks on a mesh 10x10",
+        "preset:mesh4x4-allgather-1mb --set network_size=10x10 --set chunks_per_rank=2 --set pieces=false",
+        WHOLE_CHUNKS,
+    ),
+    target(
+        "AllGather of 2 whole chunks on a grid 3x4x5",
+        "preset:mesh4x4-allgather-1mb --set network_size=3x4x5 --set chunks_per_rank=2 --set pieces=false",
+        WHOLE_CHUNKS,
+    ),
+    target(
+        "AllGather of 2 whole chunks on a torus 3x4x5",
+        "preset:torus4x4x4-allgather-6.4mb --set network_size=3x4x5 --set chunks_per_rank=2 --set pieces=false",
+        WHOLE_CHUNKS,
+    ),
+    target(
+        "AllGather of 21 sizes on MI250 x2 with two threads",
+        "preset:mi250x2-allgather-1gb --set sizes=1e3..1e9",
+        &[(SpeedUp, 1.6)],
+    ),
     target("region of DeepSeek V3", "preset:moe-deepseek_v3", &[(GapPercent, 1.0), (TimeS, 30.0)]),
+    target("region of DeepSeek V3 with two threads", "preset:moe-deepseek_v3", &[(SpeedUp, 1.6)]),
+    target(
+        "placement of the experts of OLMoE on 8 ranks",
+        "olmoe.json --set expert_placement=free --set redundant_experts=16",
+        &[(BusiestRank, 1.003)],
+    ),
+    target(
+        "placement of the experts of OLMoE on 16 ranks",
+        "olmoe.json --set expert_placement=free --set redundant_experts=16 --set ep=16",
+        &[(BusiestRank, 1.003)],
+    ),
+    target(
+        "placement of the experts of OLMoE on 32 ranks",
+        "olmoe.json --set expert_placement=free --set redundant_experts=64 --set ep=32",
+        &[(BusiestRank, 1.003)],
+    ),
     target(
         "pod of 512 chips in 30 s",
         "preset:tpu-512 --time-limit 30s",
@@ -141,8 +205,13 @@ const TARGETS: &[Target] = &[
 /// Figures of one run.
 struct Measured {
     row: Value,
+    /// The plan as `show --json` describes it.
+    shown: Value,
     sizes: Value,
+    placement: Value,
     time: Duration,
+    /// Time of the run with one thread, if the target has a goal for the speed-up.
+    time_alone: Option<Duration>,
     peak_mb: f64,
 }
 
@@ -154,6 +223,11 @@ impl Measured {
     fn figure(&self, figure: Figure) -> (f64, &'static str) {
         match figure {
             GapPercent => (self.number("gap") * 100.0, " %"),
+            ClassGapPercent => (least_verified_gap(&self.shown) * 100.0, " %"),
+            BusiestRank => (busiest_rank(&self.placement), ""),
+            SpeedUp => {
+                (self.time_alone.map_or(f64::NAN, |alone| alone.as_secs_f64() / self.time.as_secs_f64()), "")
+            }
             LargestGapPercent => (largest_gap(&self.sizes) * 100.0, " %"),
             TimeS => (self.time.as_secs_f64(), " s"),
             PeakMb => (self.peak_mb, " MB"),
@@ -179,6 +253,20 @@ fn largest_gap(section: &Value) -> f64 {
     gaps.fold(f64::NAN, f64::max)
 }
 
+/// Returns the smallest gap to a bound that the checker verified.
+fn least_verified_gap(shown: &Value) -> f64 {
+    let bounds = shown["bounds"].as_array().map_or(&[][..], Vec::as_slice);
+    let verified = bounds.iter().filter(|bound| bound["by"] == "checker");
+    verified.filter_map(|bound| bound["gap"].as_f64()).fold(f64::NAN, f64::min)
+}
+
+/// Returns the largest ratio of busiest rank to mean of the plan's own placements.
+fn busiest_rank(section: &Value) -> f64 {
+    let rows = section.as_array().map_or(&[][..], Vec::as_slice);
+    let own = rows.iter().filter(|row| row["placement"] == "this plan");
+    own.filter_map(|row| row["busiest_rank"].as_f64()).fold(f64::NAN, f64::max)
+}
+
 /// Returns the peak of the resident memory of a process, MB; 0 if the process has ended.
 fn resident_peak_mb(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
@@ -202,6 +290,14 @@ fn measured(target: &Target, folder: &PathBuf) -> Option<Measured> {
     let mut arguments = vec!["solve"];
     arguments.extend(target.solve.split(' '));
     arguments.extend(["--quiet", "--force", "-o", "plan.json"]);
+    let wants_speed_up = target.goals.iter().any(|(figure, _)| matches!(figure, SpeedUp));
+    let alone = wants_speed_up.then(|| {
+        let began = Instant::now();
+        let alone = [arguments.as_slice(), &["--threads=1"]].concat();
+        lightbay(&alone, folder).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        let time = began.elapsed();
+        (time, json(&["show", "plan.json", "--row"], folder)["value"].clone())
+    });
     let _ = std::fs::remove_file(folder.join("plan.json"));
     let began = Instant::now();
     let mut run = lightbay(&arguments, folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -215,14 +311,22 @@ fn measured(target: &Target, folder: &PathBuf) -> Option<Measured> {
     let check = lightbay(&["check", "plan.json"], folder).output().unwrap();
     assert!(check.status.success(), "{}: {}", target.name, String::from_utf8_lossy(&check.stdout));
     let row = json(&["show", "plan.json", "--row"], folder);
-    let sizes = json(&["show", "plan.json", "--json", "--section", "sizes"], folder);
-    Some(Measured { row, sizes, time, peak_mb })
+    if let Some((_, value)) = &alone {
+        assert_eq!(value, &row["value"], "{}: threads change the plan", target.name);
+    }
+    let section = |name| json(&["show", "plan.json", "--json", "--section", name], folder);
+    let shown = json(&["show", "plan.json", "--json"], folder);
+    let (sizes, placement) = (section("sizes"), section("placement"));
+    Some(Measured { row, shown, sizes, placement, time, time_alone: alone.map(|(time, _)| time), peak_mb })
 }
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let folder = std::env::temp_dir().join(format!("lightbay-targets-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
+    let import =
+        lightbay(&["import", "routing_counts", LOADS, "-o", "olmoe.json"], &folder).output().unwrap();
+    assert!(import.status.success(), "{}", String::from_utf8_lossy(&import.stderr));
     let is_wanted =
         |target: &&Target| wanted.is_empty() || wanted.iter().any(|word| target.name.contains(word.as_str()));
     for target in TARGETS.iter().filter(is_wanted) {
@@ -231,10 +335,11 @@ fn main() {
             Some(measured) => {
                 let part = |(figure, goal): &(Figure, f64)| {
                     let (value, unit) = measured.figure(*figure);
-                    let is_met = if matches!(figure, Bound) { value >= *goal } else { value <= *goal };
-                    let sign = if matches!(figure, Bound) { "at least" } else { "at most" };
+                    let is_met = if figure.is_to_grow() { value >= *goal } else { value <= *goal };
+                    let sign = if figure.is_to_grow() { "at least" } else { "at most" };
                     let word = if is_met { "met" } else { "open" };
-                    format!("{value:.2}{unit} (goal {sign} {goal}, {word})")
+                    let decimals = if matches!(figure, BusiestRank) { 4 } else { 2 };
+                    format!("{value:.decimals$}{unit} (goal {sign} {goal}, {word})")
                 };
                 target.goals.iter().map(part).collect::<Vec<_>>().join("; ")
             }
