@@ -109,7 +109,10 @@ fn no_plan_of_a_table_beats_a_bound_of_the_table() {
         |name: &str| -> Vec<f64> { columns(&table, name).iter().map(|cell| cell.parse().unwrap()).collect() };
     let (values, bounds) = (numbers("value"), numbers("bound"));
     assert!(values[1] < values[0]);
-    assert_eq!((columns(&table, "bound_trust"), columns(&table, "bound_covers")), (vec!["verified"; 2], vec![""; 2]));
+    assert_eq!(
+        (columns(&table, "bound_trust"), columns(&table, "bound_covers")),
+        (vec!["verified"; 2], vec![""; 2])
+    );
     assert!(bounds.iter().all(|bound| values.iter().all(|value| value >= bound)), "{table}");
     let row = place.run(&["show", "kept/cell-1.json", "--row"]).done().json();
     assert_eq!((row["bound"].as_f64(), row["gap"].as_f64()), (Some(bounds[0]), Some(numbers("gap")[0])));
