@@ -64,7 +64,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         && arguments.set.iter().all(|setting| setting.name != name_param().name);
     let (scenario, settings) = match from_plans {
         Some(conversion) => converted(&arguments.from, &conversion, &arguments.set, console)?,
-        None => (base(&arguments.from)?, arguments.set.clone()),
+        None => (base(&arguments.from, console)?, arguments.set.clone()),
     };
     repeated(&settings).into_result(())?;
     let scenario = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
@@ -126,14 +126,15 @@ fn converted(
     Ok((converted.scenario, rest))
 }
 
-fn base(from: &str) -> Result<AnyScenario, Problem> {
+fn base(from: &str, console: &mut Console) -> Result<AnyScenario, Problem> {
     let name = from.strip_prefix("preset:").unwrap_or(from);
     let all = presets();
     // The first preset of a kind is its example.
-    let name = match kind(name) {
-        Some(kind) => all.iter().find(|preset| preset.kind == kind.name).map_or(name, |preset| preset.name),
-        None => name,
-    };
+    let example = kind(name).and_then(|kind| all.iter().find(|preset| preset.kind == kind.name));
+    if let Some(preset) = example {
+        console.say(&format!("values that are not set are those of preset:{}", preset.name));
+    }
+    let name = example.map_or(name, |preset| preset.name);
     preset(name).map_err(|_| {
         let what = format!("'{from}' is neither a preset nor a kind");
         if from.starts_with("session:") || Path::new(from).exists() {
