@@ -109,6 +109,15 @@ pub const TERMS: &[Term] = &[
         "Time from the setting of a circuit until it carries traffic, guard time included.",
     )
     .also(&["reconfiguration delay", "switching delay"]),
+    Term::new("NIC", "A network card of a GPU; its rate limits each transfer of the GPU, and each circuit.")
+        .also(&["network interface card"]),
+    Term::new("side", "One of the two sets of ports of a two-sided switch: it connects ports of side A to ports of side B.")
+        .also(&["side A", "side B"]),
+    Term::new("violation", "A rule of the scenario that a plan breaks, or a wrong figure of the plan, found by the checker.")
+        .also(&["violations"]),
+    Term::new("baseline", "The plan or method that other plans are compared with.").also(&["baselines"]),
+    Term::new("cell", "One combination of parameter values and a method in a sweep: a row of its table.")
+        .also(&["cells"]),
     Term::new("sweep", "The same problem solved for several parameter values, with one row of results for each value."),
 ];
 

@@ -24,7 +24,9 @@ pub(super) const TERMS: &[Term] = &[
         "A circuit that is out of service during a batch: removed, and not yet replaced.",
     )
     .also(&["dark"]),
-    Term::new("batch", "A step of a change that is made on all switches before the next one begins."),
+    Term::new("batch", "A step of a change that is made on all switches before the next one begins.")
+        .also(&["step"]),
+    Term::new("run sheet", "A document for the people who make a change: the ports, circuits and rollback of every batch."),
     Term::new(
         "rollout",
         "The order in which a change is made, and the circuits that must stay in \

@@ -52,13 +52,18 @@ pub(super) const TERMS: &[Term] = &[
     .also(&["fair", "max-min fair"]),
     Term::new("scheduled rates", "Rates that are part of the plan: senders follow the segments of its schedule.")
         .also(&["scheduled", "joint"]),
+    Term::new("link", "Two pods that exchange data directly; circuits are allocated to links."),
+    Term::new(
+        "frontier",
+        "The smallest number of ports for each iteration time, with static circuits and with reconfigurations.",
+    ),
     Term::new("makespan bound", "A lower bound on the makespan of every plan."),
     Term::new(
         "useful circuits",
         "Number of circuits of a link beyond which further circuits do not shorten the iteration: the maximum number of \
          flows on the link that can be active at the same time.",
     )
-    .also(&["max useful"])
+    .also(&["max useful", "useful"])
     .source("DELTA, Algorithm 2"),
     Term::new(
         "tail-exact",
