@@ -22,7 +22,7 @@ impl SessionMethod for Allocate {
                 Baseline::Proportional => "Sets circuits in proportion to the traffic of the links.",
                 Baseline::SquareRoot => "Sets circuits in proportion to the square root of the traffic.",
                 Baseline::IterativeHalving => {
-                    "Gives circuits one at a time to the link with the largest weight, which starts at the traffic and is halved with each circuit."
+                    "Gives each circuit to the link with the largest weight; a weight starts at the traffic of its link and halves with each of its circuits."
                 }
             },
             proves: false,

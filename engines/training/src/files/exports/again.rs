@@ -44,7 +44,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             of: SubjectSort::Either,
             leaves_out: &[
                 "the job parameters from which the inputs were derived",
-                "the bound of a plan (it holds for one replica)",
+                "the bound of a plan, if all replicas together take longer than one replica",
             ],
             against: None,
             extension: "json",
