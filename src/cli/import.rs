@@ -32,7 +32,7 @@ Examples:
 #[command(after_long_help = EXAMPLES, override_usage = "lightbay import [OPTIONS] [FORMAT] <FILE>...")]
 pub struct Arguments {
     /// Files to read, plain or compressed with gzip; `-` is standard input. `msccl`, `mscclpp`, `pod_map` and the formats
-    /// of switches also need the scenario, or a plan for it; `sol` needs it or the file of names. A format
+    /// of switches also need the scenario, or a plan for it; `sol` needs the scenario, a plan or the file of names. A format
     /// (`lightbay methods --formats` lists all) may precede the files; otherwise lightbay detects it from their content
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), add = ArgValueCompleter::new(complete::import))]
     words: Vec<Source>,

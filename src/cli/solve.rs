@@ -62,8 +62,8 @@ pub struct Arguments {
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), add = ArgValueCompleter::new(complete::source))]
     scenario: Source,
 
-    /// Method; `lightbay methods` lists all [default: the method that suits the scenario, usually
-    /// `auto`, for a TPU pod `tons-fast`]
+    /// Method; `lightbay methods` lists all [default: `auto`; `tons-fast` for a TPU pod,
+    /// `delta-phases` if circuits change, `reallocate` for several jobs]
     #[arg(long, value_name = "METHOD", add = ArgValueCompleter::new(complete::method))]
     method: Option<String>,
 

@@ -57,8 +57,8 @@ plans is never split between shards.
 
 lightbay writes every row as soon as its cell is solved. After Ctrl-C, termination or hang-up the table has whole rows only, \
 and lightbay saves the best plan of the interrupted cell and names the file; the same command with --resume solves the rest. Until a table with -o is complete, the folder TABLE.resume next to it holds \
-the plans that the next cells start from. A cell without a plan gets a row with the reason. The smallest \
-exit code of the cells that is not 0 becomes the exit code.";
+the plans that the next cells start from. A cell without a plan gets a row with the reason. The exit \
+code is the smallest exit code of a cell above 0, or else 0.";
 
 /// Arguments of `sweep`.
 #[derive(Args, Debug)]
