@@ -43,5 +43,53 @@ pub(super) const TERMS: &[Term] = &[
     .also(&["predictor"])
     .formula("min over P of sum_i w_i |Y_i - P X_i|^2 + ridge |P - 1/N|^2, columns of P on the simplex")
     .source(PAPER),
+    Term::new(
+        "break-even",
+        "The reconfiguration delay at which the fastest schedule takes as long as static circuits; with a longer delay, circuit changes shorten nothing.",
+    )
+    .also(&["break-even delay"]),
+    Term::new(
+        "EPLB",
+        "Expert-parallel load balancer of DeepSeek: a placement that replicates busy experts and packs the replicas evenly on servers and ranks.",
+    )
+    .also(&["expert-parallel load balancer"]),
+    Term::new(
+        "fat-tree",
+        "A network of non-blocking packet switches, with one NIC per GPU.",
+    )
+    .also(&["fat_tree"]),
+    Term::new(
+        "kappa",
+        "Concentration of the Dirichlet distribution of expert shares per rank; the larger, the closer every rank is to the mean shares.",
+    ),
+    Term::new(
+        "L1",
+        "Error of predicted expert loads: sum of the absolute differences between predicted and actual shares.",
+    )
+    .also(&["L1 error"]),
+    Term::new(
+        "pooled",
+        "A lower bound on the iteration time of all networks with experts in blocks: all NICs of a server act as one, without a hop inside the server.",
+    )
+    .also(&["pooled NICs"]),
+    Term::new(
+        "rail",
+        "A fat-tree in which bytes first take a hop inside the server to the NIC of the rail of their destination.",
+    )
+    .also(&["rail-optimized"]),
+    Term::new(
+        "topoopt",
+        "A network of one patch panel: static circulant circuits that forward bytes from server to server, without packet switches.",
+    ),
+    Term::new(
+        "paper",
+        "Policy that changes circuits before every dispatch with the whole delay; all other changes count as free.",
+    )
+    .also(&["policy paper"]),
+    Term::new(
+        "reuse",
+        "Policy that runs every dispatch on the circuits of the previous layer; circuits change while the experts compute.",
+    )
+    .also(&["policy reuse"]),
     Term::new("analytic model", "Times that follow from bytes and rates alone, without packets, queues or losses."),
 ];

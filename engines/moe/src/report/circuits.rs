@@ -2,7 +2,7 @@
 
 use super::timeline::{ONE_ALL_TO_ALL, bold, called};
 use super::{ANALYTIC, ANALYTIC_SHORT};
-use crate::plan::{CircuitAction, LayerPlan, MoeResult, RegionCircuit};
+use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit};
 use crate::scenario::MoeScenario;
 use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
@@ -181,11 +181,14 @@ pub(super) fn demand(result: &MoeResult) -> Section {
     let Some(layer) = longest(result) else { return Section::empty("Demand and circuits") };
     let of = LayerMatrices::of(result, layer);
     Section::empty("Demand and circuits")
-        .legend("rows: senders, columns: receivers; GB, then number of circuits; brighter: more bytes")
-        .legend_in("circuits", "circuits between two servers; brighter: more circuits")
+        .legend(format!(
+            "layer {}, the slowest; rows: senders, columns: receivers; GB, then number of circuits; Layers has all layers",
+            layer.layer
+        ))
+        .legend_in("circuits", "circuits between two servers")
         .legend_in("changes", "circuits added (+) or removed (-) for the next layer")
         .legend_in("drawn", "lines: number of circuits between two servers")
-        .context(format!("layer {}, whose all-to-all takes longest; Layers shows every layer", layer.layer))
+        .context(format!("layer {}, whose all-to-all takes longest", layer.layer))
         .answer(of.most)
         .usual(of.most_at)
         .block("demand", "Bytes of the dispatch, then circuits", of.demand)
@@ -204,8 +207,13 @@ pub(super) fn of_layer(result: &MoeResult, number: u32) -> Result<Section, Unava
         Unavailable::absent(format!("layer {number} does not exist"), "name a layer of the stage")
     })?;
     let of = LayerMatrices::of(result, layer);
+    let others: Vec<&str> = layer.other_exchanges.iter().map(|other| called(other.phase)).collect();
+    let others = match others.as_slice() {
+        [] => String::new(),
+        others => format!("; {} on other circuits", others.join(" and ")),
+    };
     Ok(Section::empty(format!("layer {number}"))
-        .context("GB from row to column, then number of circuits")
+        .context(format!("GB from row to column, then number of circuits{others}"))
         .answer(of.most)
         .block("demand", "", of.demand)
         .block("pairs", "Pairs by bytes", of.pairs))
@@ -299,7 +307,7 @@ pub(super) fn layers(result: &MoeResult) -> Section {
     let mut table = Table::new(["layer", "layers"], columns).overview(OVERVIEW).bar(1);
     let slowest = longest(result);
     for layer in &result.layers {
-        let of = |action| layer.circuits.iter().filter(|circuit| circuit.action == action).count();
+        let [set_here, removed_here] = changed(result, layer);
         let stall: f64 = layer.timeline.reconfigurations.iter().map(|change| change.stall_ms).sum();
         let times = layer.all_to_all;
         let changes = || layer.timeline.reconfigurations.iter().filter(|change| change.delay_ms > 0.0);
@@ -313,8 +321,8 @@ pub(super) fn layers(result: &MoeResult) -> Section {
             Cell::new(times.local_ms),
             Cell::new(changes().count()),
             Cell::new(set(layer).count()),
-            Cell::new(of(CircuitAction::Add)),
-            Cell::new(of(CircuitAction::Remove)),
+            Cell::new(set_here),
+            Cell::new(removed_here),
             Cell::new(stall).tone(if stall > 0.0 { Tone::Bad } else { Tone::Muted }),
         ]);
         row.item = Some(layer.layer);
@@ -322,6 +330,13 @@ pub(super) fn layers(result: &MoeResult) -> Section {
             .answer(format!("> layer {}  {:.3} ms", layer.layer, times.all_to_all_ms))
             .text(format!("  circuits {:.3}, packet switches {:.3}", times.step3_ocs_ms, times.step3_eps_ms))
             .muted(format!(", gather {:.3}, inside {:.3} ms", times.gather_ms, times.local_ms));
+        let others = layer.other_exchanges.iter();
+        let others =
+            others.filter(|other| (other.all_to_all.all_to_all_ms - times.all_to_all_ms).abs() >= 5e-4);
+        let sentence = others.fold(sentence, |sentence, other| {
+            let time_ms = other.all_to_all.all_to_all_ms;
+            sentence.muted(format!("; {} on other circuits {time_ms:.3} ms", called(other.phase)))
+        });
         let before: Vec<&str> = changes().map(|change| called(change.before)).collect();
         row.sentence = if before.is_empty() {
             sentence
@@ -340,18 +355,47 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         .block("", "", table)
         .remark(ANALYTIC);
     match circuits_by_layer(result) {
-        Some(matrix) => section.on_screens("circuits", "Circuits of each pair of servers", matrix),
+        Some(matrix) => {
+            section.on_screens("circuits", "Pairs of servers whose circuits differ between layers", matrix)
+        }
         None => section,
     }
 }
 
-/// Returns the circuits of each layer by pair of servers; `None` with too many pairs, or if all layers have the same
-/// numbers of circuits.
+/// Returns the circuits of an exchange of a layer.
+fn set_in(layer: &LayerPlan, phase: LayerPhase) -> Vec<[u32; 4]> {
+    let other = layer.other_exchanges.iter().find(|other| other.phase == phase);
+    let circuits = other.map_or(&layer.circuits, |other| &other.circuits);
+    let kept = circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove);
+    kept.map(|at| [at.server_a, at.nic_a, at.server_b, at.nic_b]).collect()
+}
+
+/// Returns the numbers of circuits that are set and removed before the four exchanges of a layer in a micro-batch.
+fn changed(result: &MoeResult, layer: &LayerPlan) -> [usize; 2] {
+    let [dispatch, combine, dispatch_back, combine_back] = LayerPhase::EXCHANGES;
+    let forward = result.layers.iter().flat_map(|layer| [(layer, dispatch), (layer, combine)]);
+    let back = result.layers.iter().rev().flat_map(|layer| [(layer, dispatch_back), (layer, combine_back)]);
+    let exchanges: Vec<_> = forward.chain(back).collect();
+    // After its last exchange, a micro-batch is followed by the first exchange of the next one.
+    let before = exchanges.iter().cycle().skip(exchanges.len().saturating_sub(1));
+    let pairs = before.zip(&exchanges).filter(|(_, (of, _))| of.layer == layer.layer);
+    pairs.fold([0, 0], |[set, removed], ((old, before), (new, at))| {
+        let (old, new) = (set_in(old, *before), set_in(new, *at));
+        let missing =
+            |of: &[[u32; 4]], other: &[[u32; 4]]| of.iter().filter(|at| !other.contains(at)).count();
+        [set + missing(&new, &old), removed + missing(&old, &new)]
+    })
+}
+
+/// Returns the circuits of each layer by pair of servers whose number of circuits differs between layers; `None` with
+/// too many such pairs, or without one.
 fn circuits_by_layer(result: &MoeResult) -> Option<Matrix> {
     let n = result.layers.first()?.demand_bytes.len();
-    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
     let all: Vec<Vec<u32>> = result.layers.iter().map(|layer| joined(layer, n)).collect();
-    if all.windows(2).all(|two| two[0] == two[1]) || pairs.len() > MOST_PAIRS {
+    let differs = |(a, b): &(usize, usize)| all.windows(2).any(|two| two[0][a * n + b] != two[1][a * n + b]);
+    let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).filter(differs);
+    let pairs: Vec<(usize, usize)> = pairs.collect();
+    if pairs.is_empty() || pairs.len() > MOST_PAIRS {
         return None;
     }
     let cells = all.iter().flat_map(|counts| pairs.iter().map(|(a, b)| Cell::new(counts[a * n + b])));

@@ -211,7 +211,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
             phrase
         } else {
             let tone = if more > 0.0 { Tone::Bad } else { Tone::Good };
-            phrase.with(format!("{:+.1} % time", 100.0 * more), tone).muted(", ")
+            phrase.with(format!("{:+.1} %", 100.0 * more), tone).muted(" time, ")
         };
         phrase
             .answer(format!("{:.2} x", result.cost.performance_per_dollar))
@@ -236,5 +236,10 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         .remark(
             "The paper reports that TopoOpt is 1.4 to 2.5 times slower than mFabric; this model does not reproduce these ratios.",
         );
+    let section = if scenario.regions() > 1 {
+        section.context("times of region 0; Regions has the others")
+    } else {
+        section
+    };
     absent.into_iter().fold(section, Section::remark)
 }

@@ -93,8 +93,8 @@ fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Op
         Column::words("hottest", "hottest"),
         Column::words("ranks", "on"),
         Column::numbers("share", "tokens", Unit::PERCENT.with_decimals(1)),
-        Column::words("next", "next"),
-        Column::numbers("next_share", "tokens", Unit::PERCENT.with_decimals(1)),
+        Column::words("next", "next").priority(2),
+        Column::numbers("next_share", "tokens", Unit::PERCENT.with_decimals(1)).priority(2),
         Column::numbers("to_mean", "hottest to mean", Unit::RATIO.with_decimals(2)).priority(1),
     ];
     let mut table = Table::new(["layer", "layers"], columns).bar(3);

@@ -75,8 +75,8 @@ pub(super) fn section(
     let section = Section::new("Placement of experts", table)
         .subject(ANALYTIC_SHORT)
         .answer(answer)
-        .context("circuits from local search for each placement")
-        .remark("Bytes beyond the circuits go over packet switches.")
+        .legend("between servers: with the best circuits that local search finds for the layer alone")
+        .remark("Circuits come from local search for each placement and layer; bytes beyond them go over packet switches.")
         .remark("Compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored.")
         .remark(ANALYTIC);
     let least = least.into_iter().fold(f64::INFINITY, f64::min);

@@ -4,6 +4,7 @@ use super::delay::words as delay_words;
 use super::{ANALYTIC, ANALYTIC_SHORT, failures};
 use crate::model::times::LayerTimes;
 use crate::scenario::{DELAY_PROFILES, GateTrace, MoeModelChoice, MoeScenario};
+use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unit};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
@@ -20,7 +21,8 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     facts.add("stage_layers", "layers of a stage", scenario.stage_layers());
     facts.sentence(format!("{} layers in {} stages", shape.layers, shape.pp));
     facts.add("experts", "experts of a layer", shape.experts);
-    facts.sentence(format!("{} ranks of {} GPUs; top {}", shape.ep, shape.tp, shape.top_k));
+    let gpus = counted(u64::from(shape.tp), "GPU", "GPUs");
+    facts.sentence(format!("{} ranks of {gpus}; top {}", shape.ep, shape.top_k));
     facts.add("servers", "servers of a region", region.servers);
     facts.add("regions", "regions", scenario.regions());
     facts.add("ocs_nics", "optical NICs of a server", region.ocs_nics.len());

@@ -10,6 +10,8 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::quantity::percent;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 
+const MS: Unit = Unit::new("ms", 1.0, Some(3));
+
 /// Maximum number of regions that are planned; further regions are assumed to be similar.
 const MOST_PLANNED: u32 = 64;
 /// Number of regions that an overview shows.
@@ -52,6 +54,8 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         times.push((number, if number > 0 { time + waiting } else { time }));
     }
     let slowest = times.iter().map(|(_, time)| *time).fold(0.0, f64::max);
+    let fastest = times.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
+    let own = times.first().map_or(slowest, |(_, time)| *time);
     let mean = times.iter().map(|(_, time)| time).sum::<f64>() / times.len().max(1) as f64;
     let mut facts = Facts::new();
     facts.add("regions", "regions", all);
@@ -65,25 +69,41 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     }
     facts.number("slowest_ms", "slowest", ITERATION, Cell::new(slowest).tone(Tone::Answer));
     facts.sentence("every iteration waits for it");
+    facts.number("own_ms", "region 0, which is planned", ITERATION, own);
+    facts.sentence("other sections have the time of this region");
     facts.number("mean_ms", "mean", ITERATION, mean);
     facts.number("waiting", "mean waiting time of a region", Unit::PERCENT, 1.0 - mean / slowest);
     let columns = vec![
         Column::counts("region", "region"),
         Column::numbers("iteration_ms", "iteration", ITERATION),
+        Column::numbers("above_ms", "above the fastest", MS),
         Column::numbers("to_mean", "to mean", Unit::RATIO.with_decimals(4)),
+        Column::words("plan", ""),
     ];
-    let mut table = Table::new(["region", "regions"], columns).overview(OVERVIEW).bar(1);
+    let mut table = Table::new(["region", "regions"], columns).overview(OVERVIEW).bar(2);
     times.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (number, time) in times {
         let tone = bold(time >= slowest);
-        table.row(vec![Cell::new(number), Cell::new(time).tone(tone), Cell::new(time / mean)]);
+        let row = table.row(vec![
+            Cell::new(number),
+            Cell::new(time).tone(tone),
+            Cell::new(time - fastest),
+            Cell::new(time / mean),
+            Cell::new(if number == 0 { "planned" } else { "" }).tone(Tone::Answer),
+        ]);
+        row.item = Some(number);
+        let sentence = Phrase::new().answer(format!("> region {number}  {:.3} s", time / 1e3));
+        let words = if number == 0 { ", the region of the plan;" } else { ";" };
+        row.sentence =
+            sentence.muted(format!("{words} every iteration waits for the slowest, {:.3} s", slowest / 1e3));
     }
     let answer = Phrase::new()
         .muted("slowest ")
         .answer(format!("{:.3} s", slowest / 1e3))
-        .muted(format!(", {} above the mean", percent(slowest / mean - 1.0)));
+        .muted(format!(", {} above region 0", percent(slowest / own - 1.0)));
     let section = Section::empty("Regions")
         .answer(answer)
+        .usual(Some(0))
         .subject(ANALYTIC_SHORT)
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)

@@ -95,7 +95,15 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
     // A logarithmic axis starts above zero.
     marks.retain(|mark| mark.at > 0.0 && mark.at.is_finite());
     let answer = match study.break_even_ms() {
-        Some(at) => Phrase::new().muted("pays up to ").answer(delay::words(at)),
+        Some(at) => {
+            let phrase = Phrase::new().muted("pays up to ").answer(delay::words(at));
+            match study.time(SwitchPolicy::Exact, 0.0).zip(still) {
+                Some((at_once, still)) => {
+                    phrase.muted(format!(", at most {}", percent(1.0 - at_once / still)))
+                }
+                None => phrase,
+            }
+        }
         None => Phrase::new().muted("changing circuits never pays"),
     };
     // At long delays, policies that change circuits for every layer take far longer than all others, so they do not set
@@ -125,8 +133,8 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         .answer(answer)
         .sentence(summary)
         .legend(
-            "paper: circuits change before every dispatch; reuse: a dispatch uses the circuits of the \
-             previous layer",
+            "time of an iteration, s; paper: circuits change before every dispatch; reuse: a dispatch uses the \
+             circuits of the previous layer",
         )
         .block("break_even", "Break-even", facts)
         .only_written()
@@ -170,6 +178,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         axis_range: None,
         axis_is_log: false,
         values_are_log: false,
+        marks: vec![Mark { at: scenario.region.ocs_nics.len() as f64, name: "now".to_owned() }],
         curves,
         ..Curves::default()
     };
@@ -197,7 +206,8 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
     let names = ["iteration", "static circuits", "fat-tree", "pooled, a bound"];
     let mut points: [Vec<Point>; 4] = Default::default();
     let mut answer = Phrase::new();
-    for row in &scenario.prices.rates {
+    let mut usual = None;
+    for (number, row) in (0_u32..).zip(&scenario.prices.rates) {
         let mut other = scenario.clone();
         other.region.link_gbps = row.link_gbps;
         let study = study(&other, deadline)?;
@@ -216,6 +226,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
             points.extend(value.map(|value| Point { at: row.link_gbps, value }));
         }
         if let Some(now) = times[0].filter(|_| present) {
+            usual = Some(number);
             answer = Phrase::new()
                 .muted(format!("{} Gb/s: ", row.link_gbps))
                 .answer(format!("{:.3} s", now / 1e3));
@@ -223,7 +234,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         let mut cells = vec![Cell::new(row.link_gbps).tone(if present { Tone::Answer } else { Tone::Text })];
         cells.extend(times.map(time));
         cells.push(time(study.break_even_ms()));
-        table.row(cells);
+        table.row(cells).item = Some(number);
     }
     let tones = [Tone::Answer, Tone::Text, Tone::Text, Tone::Muted];
     let keys = ["iteration_ms", "static_ms", "fat_tree_ms", "pooled_ms"];
@@ -239,6 +250,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
     };
     Ok(Section::new("Rates", table)
         .answer(answer)
+        .usual(usual)
         .on_screens("times", "", curves)
         .subject(ANALYTIC_SHORT)
         .context(format!("circuits change in {}", delay::words(scenario.cluster.reconfiguration_delay_ms)))

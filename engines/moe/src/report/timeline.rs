@@ -121,11 +121,13 @@ pub(super) fn section(result: &MoeResult) -> Section {
     let stall = result.iteration.stall_ms;
     let answer =
         Phrase::new().answer(format!("{} ms", milliseconds(stall))).muted(" stalls of a micro-batch");
+    let mut changes = result.layers.iter().flat_map(|layer| &layer.timeline.reconfigurations);
+    let is_hidden = changes.any(|change| change.delay_ms > change.stall_ms);
     Section::empty("Timeline")
         .subject(ANALYTIC_SHORT)
         .context("longest stage")
         .answer(answer)
-        .legend("changes of circuits are underlined if hidden")
+        .legend(if is_hidden { "changes of circuits are underlined if hidden" } else { "" })
         .legend_in("iteration", "")
         .on_screens("layer", "", layers(result))
         .block("micro_batch", "One micro-batch in the stage with the most layers", spans(result))
@@ -174,19 +176,20 @@ fn layers(result: &MoeResult) -> Table {
     let columns = vec![
         Column::counts("layer", "layer"),
         Column::numbers("layer_ms", "both passes", MS),
-        Column::numbers("all_to_all_ms", ONE_ALL_TO_ALL, MS),
+        Column::numbers("all_to_alls_ms", "four all-to-alls", MS),
         Column::numbers("stall_ms", "stalls", MS),
         Column::numbers("hidden_ms", "hidden", MS).priority(1),
     ];
     let mut order: Vec<&LayerPlan> = result.layers.iter().collect();
     order.sort_by(|a, b| length_ms(b).total_cmp(&length_ms(a)).then(a.layer.cmp(&b.layer)));
     let count = order.len();
-    let mean = order.iter().map(|layer| layer.all_to_all.all_to_all_ms).sum::<f64>() / count.max(1) as f64;
+    let mean = order.iter().map(|layer| parts_of(layer)[1]).sum::<f64>() / count.max(1) as f64;
     let mut table = Table::new(["layer", "layers"], columns).overview(OVERVIEW).bar(1).parts(&PARTS);
     for (rank, layer) in order.into_iter().enumerate() {
         let hidden: f64 =
             layer.timeline.reconfigurations.iter().map(|change| change.delay_ms - change.stall_ms).sum();
-        let (exchange, stall) = (layer.all_to_all.all_to_all_ms, stall_ms(layer));
+        let parts = parts_of(layer);
+        let (exchange, stall) = (parts[1], stall_ms(layer));
         let row = table.row(vec![
             Cell::new(layer.layer),
             Cell::new(length_ms(layer)).tone(bold(rank == 0)),
@@ -195,11 +198,11 @@ fn layers(result: &MoeResult) -> Table {
             Cell::new(hidden.max(0.0)).tone(Tone::Muted),
         ]);
         row.item = Some(layer.layer * ITEMS);
-        row.parts = parts_of(layer);
+        row.parts = parts;
         let slowest = if rank == 0 && count > 1 { ", the slowest" } else { "" };
         let mut sentence = Phrase::new()
             .answer(format!("> layer {} of {count}{slowest}", layer.layer))
-            .text(format!("  {ONE_ALL_TO_ALL} {exchange:.3} ms"));
+            .text(format!("  four all-to-alls {exchange:.3} ms"));
         if mean > 0.0 && count > 1 {
             let than = 100.0 * (exchange / mean - 1.0);
             let word = if than < 0.0 { "below" } else { "above" };
@@ -275,7 +278,9 @@ pub(super) fn of_layer(
             (false, true) => (called(phase), 1, Paint::Exchange),
             (false, false) => (called(phase), 0, Paint::Compute),
         };
-        let name = name.to_owned();
+        // The time of an exchange on circuits of another layer differs from that of the other exchanges.
+        let is_other = layer.other_exchanges.iter().any(|other| other.phase == phase) && !stalls;
+        let name = if is_other { format!("{name}, other circuits") } else { name.to_owned() };
         let of_phase = span(name.clone(), (event.start_ms, event.end_ms), paint, None);
         short.add(lane, &of_phase);
         lanes.push(Lane {
@@ -294,9 +299,10 @@ pub(super) fn of_layer(
         ..Spans::default()
     };
     let times = layer.all_to_all;
+    let between_ms = times.step3_ocs_ms.max(times.step3_eps_ms).max(times.local_ms);
     let context = format!(
-        "an exchange takes {:.3} ms on circuits, {:.3} ms on packet switches",
-        times.step3_ocs_ms, times.step3_eps_ms
+        "an all-to-all: {between_ms:.3} ms between servers + {:.3} ms to gather and scatter",
+        times.all_to_all_ms - between_ms
     );
     Ok(Section::empty(format!("layer {number}"))
         .block("phases", "", spans)
