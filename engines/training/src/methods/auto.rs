@@ -107,7 +107,7 @@ fn search(
     if status == Status::Optimal {
         session.cx.note(
             Severity::Info,
-            "the plan is proven optimal by the search over orders of competing transfers",
+            "the search over orders of competing transfers claims that no plan is better",
         );
     }
     Ok((status, limit))
@@ -130,8 +130,8 @@ pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Opt
 fn closed(session: &mut Session<'_, '_>, start: &start::Start) -> bool {
     let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
     if closed {
-        let text = "the plan is proven optimal by the bound that gives every link the maximum number of circuits that \
-             its pods allow";
+        let text = "the plan meets the bound that gives every link the maximum number of circuits that its pods allow, \
+             so no plan is better";
         session.cx.note(Severity::Info, text);
     }
     closed

@@ -62,6 +62,6 @@ pub(super) fn prove(
 
 fn say(session: &mut Session<'_, '_>, complete: bool, what: &str) {
     if complete {
-        session.cx.note(Severity::Info, format!("the plan is proven optimal by {what}"));
+        session.cx.note(Severity::Info, format!("{what} claims that no plan is better"));
     }
 }

@@ -53,6 +53,11 @@ fn is_verified(beside: &Surroundings) -> bool {
     standings(beside).filter_map(Standing::optimum).any(|bound| bound.is_on_all && bound.is_verified())
 }
 
+/// Returns `true` if the run claims that its best plan is optimal, but no checker confirms the claim.
+fn is_claimed(run: &RunBeside, beside: &Surroundings) -> bool {
+    is_proven(run) && !is_verified(beside)
+}
+
 /// Returns the smallest verified gap of a plan of the run's scenario.
 fn verified_gap(beside: &Surroundings) -> Option<f64> {
     let bounds = standings(beside).filter_map(Standing::leading);
@@ -75,7 +80,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     }
     let mut section = Section::empty("Search")
         .subject(super::beside::subject(run))
-        .context(search.context())
+        .context(search.context(is_claimed(run, beside)))
         .answer(search.answer(is_verified(beside), verified_gap(beside)))
         .sentence(words::sentence(run, is_verified(beside)))
         .legend(words::legend(run));
@@ -92,7 +97,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
         section = section.block("model", "", facts).only_in(LOG);
     }
     if !run.search.rows.is_empty() {
-        section = section.block("steps", "", steps::table(&search)).only_in(CURVES);
+        section = section.block("steps", "", steps::table(&search, is_claimed(run, beside))).only_in(CURVES);
     }
     Ok(match &run.search.standing {
         _ if !run.search.lines.is_empty() => section.block(FORMS[2], "", log(run)),
@@ -181,8 +186,9 @@ impl Search<'_> {
 
     /// The gap divided by the ideal communication, and the process of the solver. The plans that the bound covers are
     /// not named here, but in the sentence of the section ([`words::sentence`]).
-    fn context(&self) -> Phrase {
-        let second = self.standing().and_then(|(gap, _)| gap.second());
+    /// A claimed gap is not divided, because the verified gap precedes it.
+    fn context(&self, is_claimed: bool) -> Phrase {
+        let second = self.standing().filter(|_| !is_claimed).and_then(|(gap, _)| gap.second());
         let mut phrase = Phrase::new();
         for text in [second.as_deref(), self.run.search.process.as_deref()].into_iter().flatten() {
             let between = if phrase.is_empty() { "" } else { "  " };

@@ -1,7 +1,7 @@
 //! Incumbent and bound as curves over time or over nodes.
 
 use super::super::beside::references;
-use super::unit_of;
+use super::{is_claimed, unit_of};
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Surroundings, Tone, Unit};
@@ -31,9 +31,11 @@ impl<'a> Values<'a> {
                 value.map_or_else(|| "-".to_owned(), |value| number(value, Unit::SECONDS.with_decimals(4)));
             format!("{word} {value}")
         };
+        let (word, tone) =
+            if is_claimed(run, beside) { ("claimed", Tone::Muted) } else { ("bound", Tone::Good) };
         let mut series = vec![
             ("best_s", label("best", run.best), Tone::Answer, &run.incumbents[..]),
-            ("bound_s", label("bound", run.bound), Tone::Good, &run.search.bounds[..]),
+            ("bound_s", label(word, run.bound), tone, &run.search.bounds[..]),
         ];
         if let Some(partial) = &run.search.partial {
             // A bound that covers other plans is a different statement, so it never shares a curve with the bound on

@@ -16,8 +16,8 @@ const COUNTED: [(&str, &str, u8, Count); 4] = [
 
 type Count = fn(&SearchRow) -> Option<u64>;
 
-/// Table of the steps, newest first.
-pub(super) fn table(search: &Search<'_>) -> Table {
+/// Table of the steps, newest first. `is_claimed`: no checker confirms the last bound.
+pub(super) fn table(search: &Search<'_>, is_claimed: bool) -> Table {
     let mut rows = search.run.search.rows.clone();
     // The last step closes the search, so it has the final counts.
     if let (Some(last), Some(stats), false) =
@@ -40,8 +40,10 @@ pub(super) fn table(search: &Search<'_>) -> Table {
     columns.extend(
         counted.iter().map(|(name, label, priority, _)| Column::counts(*name, *label).priority(*priority)),
     );
+    let (bound_head, bound_tone) =
+        if is_claimed { ("claimed", Tone::Text) } else { ("best bound", Tone::Good) };
     columns.extend([
-        Column::numbers("bound_s", "best bound", Unit::new("", 1.0, Some(6))).priority(1),
+        Column::numbers("bound_s", bound_head, Unit::new("", 1.0, Some(6))).priority(1),
         Column::numbers("best_s", "best sol", Unit::new("", 1.0, Some(6))),
         Column::numbers("gap", "gap", Unit::PERCENT),
         Column::numbers("gap_of_comm", "of comm.", Unit::PERCENT.with_decimals(1)).priority(2),
@@ -51,7 +53,7 @@ pub(super) fn table(search: &Search<'_>) -> Table {
     for row in rows.iter().rev() {
         let gap = gap_of(search, row);
         let (bound, best) =
-            if row.what == "bound" { (Tone::Good, Tone::Muted) } else { (Tone::Muted, Tone::Answer) };
+            if row.what == "bound" { (bound_tone, Tone::Muted) } else { (Tone::Muted, Tone::Answer) };
         let mut cells = vec![Cell::new(source(search, row)).tone(Tone::Muted)];
         cells.extend(counts_done.then(|| Cell::new(row.stats.done)));
         cells.extend(counted.iter().map(|(.., of)| Cell::new(of(row)).tone(Tone::Muted)));
