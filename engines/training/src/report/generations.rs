@@ -13,6 +13,9 @@ use lightbay_core::report::{
 /// The forms of the section: blocks that a screen shows one at a time.
 pub(super) const FORMS: &[&str] = &["log_axes", "even_axes", "figures"];
 
+/// Makespans that differ by less are equal up to rounding, s.
+const NOTHING_S: f64 = 1e-9;
+
 /// The section on a genetic search, for the current run of a plan or a scenario.
 pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref();
@@ -98,9 +101,21 @@ impl Values<'_> {
         makespan_s - self.ideal_s.unwrap_or(0.0)
     }
 
+    /// Lowest decade of the losses. A logarithmic axis has no zero, so plans as fast as the ideal network are drawn there.
+    fn lowest(&self) -> f64 {
+        let generations = &self.run.generations;
+        let points = generations.best.iter().chain(&generations.mean);
+        let losses = points.map(|point| self.loss(point.value)).filter(|loss| *loss >= NOTHING_S);
+        let least = losses.fold(f64::INFINITY, f64::min);
+        if least.is_finite() { 10_f64.powf(least.log10().floor()) } else { NOTHING_S }
+    }
+
     /// Label of a curve with the NCT, or with the makespan if the NCT is unknown: `best NCT 1.069`.
     fn label(&self, name: &str, makespan_s: f64) -> String {
         let text = |value: f64| number(value, Unit::NUMBER.with_decimals(3));
+        if self.ideal_s.is_some() && self.loss(makespan_s) < NOTHING_S {
+            return format!("{name} = ideal");
+        }
         match nct(self.beside, makespan_s) {
             Some(value) => format!("{name} NCT {}", text(value)),
             None => format!("{name} {}", text(makespan_s)),
@@ -110,13 +125,15 @@ impl Values<'_> {
     fn curves(&self, is_log: bool) -> Curves {
         let unit = if self.ideal_s.is_some() { Unit::MILLISECONDS } else { Unit::SECONDS };
         let name = if self.ideal_s.is_some() { "loss_s" } else { "makespan_s" };
+        let values_are_log = is_log && self.ideal_s.is_some();
+        let lowest = if values_are_log { self.lowest() } else { f64::NEG_INFINITY };
         let curve = |what: &str, label: String, tone, points: &[RunPoint], steps| Curve {
             name: format!("{what}_{name}"),
             label,
             unit,
             points: points
                 .iter()
-                .map(|point| Point { at: point.count, value: self.loss(point.value) })
+                .map(|point| Point { at: point.count, value: self.loss(point.value).max(lowest) })
                 .collect(),
             tone,
             steps,
@@ -155,7 +172,7 @@ impl Values<'_> {
             axis_unit: Unit::COUNT,
             axis_range: None,
             axis_is_log: is_log,
-            values_are_log: is_log && self.ideal_s.is_some(),
+            values_are_log,
             curves,
             lines: lines.collect(),
             // On a logarithmic screen, a mark at the first generation would cover the axis.
@@ -165,9 +182,13 @@ impl Values<'_> {
     }
 }
 
-/// Splits the points of a run into its searches: each search counts its generations from the start.
+/// Splits the points of a run into its searches: each search counts its generations from the start. Of the first
+/// population, only the last point is kept.
 fn searches(points: &[RunPoint]) -> Vec<&[RunPoint]> {
-    points.chunk_by(|before, after| before.count <= after.count).collect()
+    let searches = points.chunk_by(|before, after| before.count <= after.count);
+    searches
+        .map(|points| &points[points.iter().rposition(|point| point.count == 0.0).unwrap_or(0)..])
+        .collect()
 }
 
 #[cfg(test)]
