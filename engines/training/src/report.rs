@@ -266,7 +266,7 @@ impl<'a> TrainingReport<'a> {
         self.scenario.reconfiguration().copied().ok_or_else(|| {
             Unavailable::absent(
                 "circuits do not change within an iteration",
-                "choose `delta-phases`, then set `switching_delay_s` or `switch`",
+                "choose `delta-phases`, then set switching_delay_s=0.001",
             )
         })
     }
@@ -381,6 +381,6 @@ fn link_name(instance: &Instance, link: usize) -> String {
     format!("{a}–{b}")
 }
 
-fn pod_name(instance: &Instance, pod: usize) -> String {
+pub(crate) fn pod_name(instance: &Instance, pod: usize) -> String {
     instance.pods.get(pod).map_or_else(|| pod.to_string(), |pod| pod.name.clone())
 }

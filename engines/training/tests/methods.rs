@@ -317,7 +317,7 @@ fn wrong_circuits_are_refused_with_the_remedy() {
     let job = preset("tiny4");
     for (circuits, words) in [
         (vec![1, 3], "has 2 entries, but the scenario has 3 links; give one number for each link"),
-        (vec![3, 2, 1], "needs 5 ports in pod 0, which has 4"),
+        (vec![3, 2, 1], "needs 5 ports in p0, which has 4"),
     ] {
         let list = ParamValue::List(circuits.into_iter().map(ParamValue::Int).collect());
         let params = [("topology", list)];

@@ -409,11 +409,11 @@ impl App {
         let known = self
             .plans
             .get(number)
-            .map(|entry| (entry.origin, entry.source.clone(), entry.secondary, entry.marked));
+            .map(|entry| (entry.origin, entry.source.clone(), entry.secondary, entry.marked, entry.at_s));
         let mut entry = entry_of(number, &plan, Some((heard.event.run, 0)), "end of the run");
         entry.at_s = heard.event.elapsed_s;
-        if let Some((origin, source, secondary, marked)) = known {
-            entry = PlanEntry { origin, source, secondary, marked, ..entry };
+        if let Some((origin, source, secondary, marked, at_s)) = known {
+            entry = PlanEntry { origin, source, secondary, marked, at_s, ..entry };
         }
         self.plans.add(entry);
         self.to_remember = true;
@@ -442,7 +442,8 @@ impl App {
             // There is only one list, so the message does not name it.
             Some(Preview { plan: Err(problem), .. }) => {
                 let list = format!("{}: ", edit.cells.target.name());
-                problem.strip_prefix(&list).unwrap_or(problem).to_owned()
+                let lines = problem.lines().map(|line| line.strip_prefix(&list).unwrap_or(line));
+                lines.collect::<Vec<_>>().join("; ")
             }
             _ => String::new(),
         };

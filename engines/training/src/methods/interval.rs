@@ -68,7 +68,7 @@ impl SessionMethod for IntervalMethod {
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         let rates = session.rates;
-        let fixed = given::circuits(&session.evaluator.network, params, "circuits")?;
+        let fixed = given::circuits(&session.evaluator.network, &session.instance, params, "circuits")?;
         let mut start = start::start(session)?;
         let mut best = begin(session, params, &start, fixed.as_deref())?;
         start::admit(&mut start.caps, &best.x);

@@ -66,10 +66,11 @@ impl SessionMethod for Ordered {
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
-        let mut best = match given::circuits(&session.evaluator.network, params, "circuits")? {
-            Some(x) => session.evaluate(x, "given circuits")?,
-            None => short_search(session)?,
-        };
+        let mut best =
+            match given::circuits(&session.evaluator.network, &session.instance, params, "circuits")? {
+                Some(x) => session.evaluate(x, "given circuits")?,
+                None => short_search(session)?,
+            };
         // The bound of these circuits at joint rates.
         let floor = session.evaluator.bound(&best.x, &mut Scratch::default()) * (1.0 - 1e-12);
         session.cx.partial_bound(floor, ONLY);

@@ -48,7 +48,7 @@ impl SessionMethod for Simulate {
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
-        let x = match given::circuits(&session.evaluator.network, params, "topology")? {
+        let x = match given::circuits(&session.evaluator.network, &session.instance, params, "topology")? {
             Some(x) => {
                 if session.cx.hot_start().is_some() {
                     let why = "the parameter `topology` gives the circuits".to_owned();
@@ -78,6 +78,6 @@ fn of_plan(session: &Session<'_, '_>) -> Result<Vec<u32>, Problems> {
             )
             .into())
         },
-        |x| given::sound(&session.evaluator.network, x, "topology"),
+        |x| given::sound(&session.evaluator.network, &session.instance, x, "topology"),
     )
 }

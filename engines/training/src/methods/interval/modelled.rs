@@ -36,7 +36,7 @@ impl WrittenProgram for IntervalProgram {
         let rates = ask::rates(params);
         let evaluator = &input.evaluator;
         let mut caps = input.caps.clone();
-        let fixed = given::circuits(&evaluator.network, params, "circuits")?;
+        let fixed = given::circuits(&evaluator.network, &input.instance, params, "circuits")?;
         let x = if let Some(fixed) = &fixed {
             fixed.clone()
         } else {
