@@ -45,7 +45,7 @@ pub(super) fn section(
     let question = DarkTimeStudy { evaluator, caps: &setting.circuit_bounds, stay_s, limited };
     let columns = vec![
         Column::words("switch", "switch"),
-        Column::numbers("delay_s", "dark time", Unit::SECONDS),
+        Column::numbers("delay_s", "dark time", Unit::new("ms", 1e3, None)),
         Column::numbers("makespan_s", "one reconfiguration", Unit::SECONDS),
         Column::numbers("bound_s", "at least", Unit::SECONDS),
         Column::numbers("nct", "NCT", Unit::RATIO.with_decimals(4)),

@@ -234,7 +234,7 @@ fn curves(targets: &[Target]) -> Curves {
     let curve = |name: &str, label: &str, tone, ports: &dyn Fn(&Target) -> Option<u64>| Curve {
         name: name.to_owned(),
         label: label.to_owned(),
-        unit: Unit::COUNT,
+        unit: Unit::new("ports", 1.0, Some(0)),
         points: targets
             .iter()
             .filter_map(|target| Some(Point { at: target.limit_s, value: ports(target)? as f64 }))
@@ -247,9 +247,9 @@ fn curves(targets: &[Target]) -> Curves {
         axis_label: "iteration",
         axis_unit: Unit::SECONDS,
         curves: vec![
-            curve("static_ports", "static", Tone::Text, &|target| target.stays.map(|(ports, _)| ports)),
+            curve("static_ports", "static", Tone::Muted, &|target| target.stays.map(|(ports, _)| ports)),
             curve("moving_ports", "R = 1", Tone::Answer, &|target| target.moves),
-            curve("two_ports", "R = 2", Tone::Text, &|target| target.two),
+            curve("two_ports", "R = 2", Tone::Muted, &|target| target.two),
             curve("any_ports", "any R", Tone::Text, &|target| target.any),
             curve("any_at_least", "bound, any R", Tone::Good, &|target| target.any_at_least),
         ],

@@ -31,7 +31,7 @@ pub(super) fn section(
         let batches = counted(run.micro_batches.into(), "micro-batch", "micro-batches");
         let of = match &job.measured {
             Some(_) => "with measured times and volumes".to_owned(),
-            None => format!("of {} x {} tokens", run.micro_batch_size, run.seq),
+            None => format!("of {} × {} tokens", run.micro_batch_size, run.seq),
         };
         if let Some(model) = &job.model {
             let name = match model {

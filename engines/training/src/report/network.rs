@@ -6,7 +6,7 @@ use crate::plan::TrainingResult;
 use crate::scenario::instance::{Instance, Link, LinkKind};
 use lightbay_core::problem::counted;
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unit};
+use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, Unit};
 
 /// Index of the column of volumes in the table of links.
 const VOLUME: usize = 5;
@@ -37,12 +37,38 @@ pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&Train
         table.row(cells).item = Some(index as u32);
     }
     let mirrors = instance.pods.iter().filter(|pod| pod.mirror).count();
-    let section = Section::new("Pods", table);
+    let mut section = Section::new("Pods", table);
+    if let Some(result) = result.filter(|result| result.phases.is_none()) {
+        section = section.on_screens("circuits", "circuits", matrix(instance, &result.circuits()));
+    }
     if mirrors == 0 {
         return section;
     }
     let represent = counted(mirrors as u64, "mirror represents", "mirrors represent");
     section.remark(format!("One replica is planned; {represent} its ring neighbours."))
+}
+
+/// Circuits from pod to pod.
+fn matrix(instance: &Instance, circuits: &[u32]) -> Matrix {
+    let count = instance.pods.len();
+    let names: Vec<String> = instance.pods.iter().map(|pod| pod.name.clone()).collect();
+    let mut cells = vec![Cell::new("·").tone(Tone::Muted); count * count];
+    for (link, set) in instance.links.iter().zip(circuits) {
+        let (a, b) = (link.pod_a.index(), link.pod_b.index());
+        for at in [a * count + b, b * count + a] {
+            cells[at] = Cell::new(*set);
+        }
+    }
+    Matrix {
+        name: "circuits",
+        unit: Unit::COUNT,
+        rows: names.clone(),
+        columns: names,
+        cells,
+        symmetric: true,
+        shaded: true,
+        ..Matrix::default()
+    }
 }
 
 pub(super) fn links(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {

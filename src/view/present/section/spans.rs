@@ -20,7 +20,7 @@ const TALL: u16 = 3;
 const SPACED: f64 = 0.75;
 
 /// Characters of numbered intervals if colours are missing.
-const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Spans on the screen.
 #[derive(Debug)]
@@ -170,7 +170,9 @@ const fn hue(number: u32) -> Tone {
 
 fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
     let (paint, letter) = match (span.series, span.tone) {
-        (Some(number), Meaning::Text) => (Tone::Text, char::from(LETTERS[number as usize % LETTERS.len()])),
+        (Some(number), Meaning::Text | Meaning::Muted) => {
+            (Tone::Muted, char::from(LETTERS[number as usize % LETTERS.len()]))
+        }
         (None, Meaning::Text) => (Tone::Series(0), '#'),
         (_, Meaning::Muted) => (Tone::Muted, '-'),
         (_, Meaning::Answer) => (Tone::Answer, '='),
@@ -178,7 +180,8 @@ fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
         (_, Meaning::Warn) => (Tone::Changed, '*'),
         (_, Meaning::Bad) => (Tone::Bad, '!'),
     };
-    let paint = span.series.map_or(paint, hue);
+    // A muted number is a count, which has no colour of its own.
+    let paint = span.series.filter(|_| span.tone != Meaning::Muted).map_or(paint, hue);
     SpanBar {
         id,
         from: span.start_s * unit.scale,

@@ -58,8 +58,9 @@ fn span((set, carrying): (u32, u32), most: u32, (start_s, end_s): (f64, f64), li
         0 => (format!("0 of {set}, all dark"), Tone::Bad),
         _ => (format!("{carrying} of {set}, others dark"), Tone::Warn),
     };
-    // A screen writes one digit into the interval.
+    // A screen writes one digit into the interval; the number is a count, so its colour has no meaning.
     let series = Some(set).filter(|set| tone == Tone::Text && *set < 10);
+    let tone = if series.is_some() { Tone::Muted } else { tone };
     let idle = 1.0 - f64::from(set) / f64::from(most);
     Span { name, start_s, end_s, tone, series, idle, item: Some(link as u32), ..Span::default() }
 }
