@@ -248,8 +248,12 @@ impl<'a> Activity<'a> {
     fn draw_heads(&self, pen: &mut Pen<'_>, left: i32, state: &ActivityState) {
         let muted = self.theme.style(Tone::Muted);
         pen.cut(0, 0, left - 1, "starts s", Cut::Whole, muted);
-        pen.cut(0, 1, left - 1, "lasts ms", Cut::Whole, muted);
         let proportional = matches!(self.scale, ActivityScale::Proportional(_));
+        // To scale, lengths may not fit anywhere.
+        let has_lengths = !proportional || state.places.iter().any(|place| place.1 >= 5);
+        if has_lengths {
+            pen.cut(0, 1, left - 1, "lasts ms", Cut::Whole, muted);
+        }
         let decimals = self.start_decimals(state);
         let mut free_from = left;
         for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
@@ -277,6 +281,7 @@ impl<'a> Activity<'a> {
                 if length.len() as i32 <= width {
                     pen.right(end, 1, &length, length_style);
                 }
+            } else if !has_lengths {
             } else if proportional && width <= 1 {
                 // The interval is drawn wider than its length in time, which the dotted line shows.
                 pen.glyph(left + x, 1, pen.glyphs().vertical_dotted, muted);
@@ -290,13 +295,21 @@ impl<'a> Activity<'a> {
         let selected = state.selected == Some(row.id);
         let glyphs = pen.glyphs();
         let rule = self.theme.style(Tone::Rule);
+        // Narrow cells of one amount in a row have one digit, so that they do not read as a number.
+        let mut before = None;
         for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
             let x = left + x;
+            let amount = row.amount(interval);
+            let repeats = width < 3 && amount.is_some() && amount == before && self.theme.shades();
+            before = amount;
             let inside =
                 row.window.as_ref().filter(|_| self.windows).map(|window| window.contains(&interval));
-            match (row.amount(interval), inside) {
+            match (amount, inside) {
                 (Some(amount), _) => {
                     self.draw_amount(&mut pen.part(x, y, width, 1), amount, row.full, selected);
+                    if repeats && let Some(cell) = pen.cell(x, y) {
+                        cell.set_char(' ');
+                    }
                 }
                 (None, None) => pen.glyph(x + width / 2, y, glyphs.inactive, rule),
                 (None, Some(true)) => {

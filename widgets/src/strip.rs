@@ -1,9 +1,9 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
 //! If the mean demand of a column is at most the capacity, the column is a bar whose height is demand divided by capacity,
-//! marked if the demand exceeds the capacity at some time within the column; the mark is faint if the mean is small.
+//! marked if the demand exceeds the capacity at some time within the column; the mark is a dot if the mean is small.
 //! If the mean is above the capacity, a digit shows the ratio of demand to capacity, rounded up; `+` stands for more
-//! than 9.
+//! than 9. With shades, equal digits in a row are written once.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -16,7 +16,7 @@ use crate::theme::{HEAT_STEPS, Theme, Tone};
 /// The heat step (strength of the shade) of a full column.
 const FULL: u8 = 4;
 
-/// Mean fraction of the capacity below which a short overload is faint: a column with little demand.
+/// Mean fraction of the capacity below which a short overload is a dot: a column with little demand.
 const BRIEF: f64 = 1.0 / 16.0;
 
 /// Tolerance for rounding errors of sums, which are not an overload.
@@ -61,7 +61,8 @@ impl<'a> Strip<'a> {
             return (glyphs.inactive, Tone::Rule);
         }
         if share < BRIEF && peak > 1.0 + OVER {
-            return (glyphs.limit, Tone::Rule);
+            let dot = if self.theme.shades() { glyphs.inactive } else { glyphs.limit };
+            return (dot, Tone::Bad);
         }
         if share <= 1.0 + OVER && peak > 1.0 + OVER && !self.theme.shades() {
             return ("!", Tone::Bad);
@@ -89,8 +90,13 @@ impl Widget for &Strip<'_> {
         if pen.is_empty() {
             return;
         }
+        let mut digit = "";
         for (at, (x, share)) in (0..pen.width()).zip(self.shares).enumerate() {
             let (glyph, tone) = self.cell(*share, self.peaks.get(at).copied().unwrap_or(*share));
+            let is_over = *share > 1.0 + OVER && self.theme.shades();
+            let is_same = is_over && glyph == digit;
+            digit = if is_over { glyph } else { "" };
+            let glyph = if is_same { " " } else { glyph };
             let style = self.theme.style(tone);
             // A bar is drawn in its shade, a digit on a background of its shade.
             let bar = *share <= 1.0 + OVER && !self.theme.is_ascii();
