@@ -53,7 +53,7 @@ pub struct StackMark {
 /// let area = Rect::new(0, 0, 14, 5);
 /// let mut buf = Buffer::empty(area);
 /// Stack::new(&theme, &[0.0, 1.0, 2.0], &layers).limit(2.0, "2 circuits").render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "2 2 circuits__\n  aaaaaabbbbbb\n0 aaaaaaaaaaaa\n  +-----+-----\n  0     1 s");
+/// assert_eq!(text_of(&buf), "  2 circuits__\n  aaaaaabbbbbb\n0 aaaaaaaaaaaa\n  +-----+-----\n  0     1 s");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Stack<'a> {
@@ -66,6 +66,7 @@ pub struct Stack<'a> {
     top: Option<f64>,
     span_s: Option<(f64, f64)>,
     selected: Option<usize>,
+    letters: bool,
 }
 
 /// Scale from amounts to rows.
@@ -103,6 +104,7 @@ impl<'a> Stack<'a> {
             top: None,
             span_s: None,
             selected: None,
+            letters: false,
         }
     }
 
@@ -146,6 +148,13 @@ impl<'a> Stack<'a> {
     #[must_use]
     pub const fn selected(mut self, layer: Option<usize>) -> Self {
         self.selected = layer;
+        self
+    }
+
+    /// Sets whether the letter of a layer stands for its name where the name does not fit.
+    #[must_use]
+    pub const fn letters(mut self, letters: bool) -> Self {
+        self.letters = letters;
         self
     }
 
@@ -262,12 +271,13 @@ impl<'a> Stack<'a> {
 
     /// Writes the name of a layer into its longest run of full cells in a row.
     fn draw_name(&self, pen: &mut Pen<'_>, layer: usize, rows: Rows, range: Range) {
-        let Some(name) = self.layers.get(layer).map(|layer| &layer.name) else { return };
+        let Some(StackLayer { name, letter, .. }) = self.layers.get(layer) else { return };
         let width = pen.width();
         let needed = i32::from(text::width(name, pen.glyphs()));
         if needed == 0 {
             return;
         }
+        let mut sign = [0; 4];
         let mut best: Option<(i32, i32, i32)> = None;
         let mut same = 0;
         for up in (0..rows.count).rev() {
@@ -295,7 +305,11 @@ impl<'a> Stack<'a> {
                 }
             }
         }
-        if let Some((up, from, length)) = best.filter(|best| best.2 >= needed + 2) {
+        let longest = best.map_or(0, |best| best.2);
+        let is_short = longest < needed + 2 && self.letters && self.theme.shades();
+        let (name, needed) = if is_short { (&*letter.encode_utf8(&mut sign), 1) } else { (&**name, needed) };
+        let margin = if is_short { 0 } else { 2 };
+        if let Some((up, from, length)) = best.filter(|best| best.2 >= needed + margin) {
             // The middle of an area several rows high.
             let y = rows.count - up + same / 2;
             let (style, _) = self.ground_of(layer);
@@ -382,8 +396,13 @@ impl Widget for &Stack<'_> {
         let limit_text = limit.map(|limit| number::fit(limit, 0, 6)).unwrap_or_default();
         let left = i32::from(self.left());
         let width = pen.width() - left;
+        // Names are above the limit line, or on it at the top of the area.
+        let name_row = (head + limit_row.unwrap_or(0) - 1).max(0);
         if let Some(row) = limit_row {
-            pen.right(left - 1, head + row, &limit_text, self.theme.style(Tone::Answer));
+            // In the row of its name, the limit has no number.
+            if name_row < head + row || limit_name.is_empty() {
+                pen.right(left - 1, head + row, &limit_text, self.theme.style(Tone::Answer));
+            }
             let height = rows.count - row;
             if let Some((cap, line)) = self.cap_row(rows).filter(|(_, line)| *line > row) {
                 pen.right(left - 1, head + line, &number::fit(cap, 0, 6), muted);
@@ -428,8 +447,6 @@ impl Widget for &Stack<'_> {
         for layer in 0..self.layers.len() {
             self.draw_name(&mut plot, layer, rows, range);
         }
-        // Names are above the limit line, or on it at the top of the area.
-        let name_row = (head + limit_row.unwrap_or(0) - 1).max(0);
         let mut names = pen.part(left, 0, width, rows.count);
         let used = names.cut(0, name_row, width, limit_name, Cut::End, self.theme.style(Tone::Text));
         let mut free_to = width;

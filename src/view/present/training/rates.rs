@@ -124,7 +124,8 @@ impl RatesPane {
         };
         let limit = pieces::circuits(circuits);
         for (control, place) in sides.iter().zip(columns(upper, sides.len() as u16, 3)) {
-            let axis = self.draw_side(input, facts, *control, (span, &limit, choice.task), place, buf);
+            let axis =
+                self.draw_side(input, facts, *control, (span, &limit, choice.task, table > 0), place, buf);
             // Around a task, the axis is a part of another whole.
             out.axes.extend(axis.filter(|_| around.is_none()).map(|axis| (input.pane, axis)));
         }
@@ -156,7 +157,7 @@ impl RatesPane {
         input: &PaneInput<'_>,
         facts: &Explained,
         control: RateControl,
-        (span, limit, task): ((f64, f64), &str, Option<u32>),
+        (span, limit, task, has_table): ((f64, f64), &str, Option<u32>, bool),
         area: Rect,
         buf: &mut Buffer,
     ) -> Option<Rect> {
@@ -167,6 +168,15 @@ impl RatesPane {
             RateControl::Joint => &self.joint,
         };
         let other = if control == RateControl::Fair { &self.joint } else { &self.fair };
+        let tone = verdict(side.makespan_s - other.makespan_s);
+        let nct = analysis.setting.evaluator.ideal.nct(side.makespan_s);
+        let nct = nct.map(|nct| Piece::new(format!("  NCT {}", number::nct(nct).as_str()), tone).bold());
+        let mut value = vec![Piece::text(format!("{} s", number::seconds6(side.makespan_s).as_str()))];
+        // A narrow side has its end above the areas.
+        if area.width < NAMED {
+            value.clear();
+        }
+        value.extend(nct);
         let names = if area.width >= NAMED { ["max-min fair", "scheduled"] } else { ["fair", "sched."] };
         let mut name = vec![Piece::answer(names[usize::from(control == RateControl::Joint)])];
         if area.width >= 50 {
@@ -175,11 +185,6 @@ impl RatesPane {
                 (RateControl::Joint, RateControl::Joint) => ", part of the plan",
                 (RateControl::Joint, RateControl::Fair) => ", not part of the plan",
             }));
-        }
-        let tone = verdict(side.makespan_s - other.makespan_s);
-        let mut value = vec![Piece::text(format!("{} s", number::seconds6(side.makespan_s).as_str()))];
-        if let Some(nct) = analysis.setting.evaluator.ideal.nct(side.makespan_s) {
-            value.push(Piece::new(format!("  NCT {}", number::nct(nct).as_str()), tone).bold());
         }
         ends(theme, &name, &value, row(area, 0), buf);
         let selected = task.and_then(|task| side.tasks.iter().position(|own| *own == task));
@@ -190,7 +195,8 @@ impl RatesPane {
             .marks(&side.marks)
             .top(self.fair.peak().max(self.joint.peak()))
             .span_s(span.0, span.1)
-            .selected(selected);
+            .selected(selected)
+            .letters(has_table);
         (&stack).render(from(area, 1), buf);
         stack.axis_place(from(area, 1))
     }
@@ -259,9 +265,11 @@ impl RatesPane {
 
     fn fill_table(&mut self, facts: &Explained, order: &[u32]) {
         let analysis = &facts.analysis;
+        let starred = |task: &u32| report::task::starred(&facts.analysis, *task);
+        let longest = order.iter().map(|task| starred(task).chars().count()).max().unwrap_or(0) as u16;
         self.columns = vec![
             Column::left("", 3),
-            Column::left("task", 10).gap(1).grow(),
+            Column::left("task", longest.clamp(10, 20)).gap(1),
             Column::right("starts s", 9).priority(3),
             Column::right("minimum ms", 10).priority(2),
             Column::right("fair ms", 8),
@@ -282,7 +290,7 @@ impl RatesPane {
                 task,
                 vec![
                     Piece::new(format!(" {} ", letter(place)), Tone::Stack(shade(place, order.len()))),
-                    Piece::text(report::task::starred(&facts.analysis, task)),
+                    Piece::text(starred(&task)),
                     Piece::muted(number::seconds3(own.start_s)),
                     Piece::muted(ms(own.least_s)),
                     Piece::new(ms(fair), verdict(fair - joint)),
