@@ -372,8 +372,9 @@ impl StatefulWidget for &Timeline<'_> {
         self.draw_axis(&mut pen, left, &state.parts);
         let (width, rows) = (pen.width(), pen.height() - 1);
         let mut lanes = pen.part(0, 1, width, rows);
-        self.draw_lanes(&mut lanes, left, state);
-        if let Some((y, item)) = at.and_then(|at| state.y_of(at)).zip(selected) {
+        let chosen = at.and_then(|at| state.y_of(at)).zip(selected);
+        self.draw_lanes(&mut lanes, left, chosen.map(|(_, item)| item.lane), state);
+        if let Some((y, item)) = chosen {
             lanes.glyph(0, y, ">", self.theme.style(Tone::Answer));
             // The lane of the selected item is named in its own row.
             let name = self.lanes.get(item.lane).map_or("", |lane| &lane.name);

@@ -37,17 +37,26 @@ impl Timeline<'_> {
         }
     }
 
-    pub(super) fn draw_lanes(&self, pen: &mut Pen<'_>, left: i32, state: &TimelineState) {
+    /// Draws names, rails and counts of folded items of the lanes. The name of lane `named` is left out.
+    pub(super) fn draw_lanes(
+        &self,
+        pen: &mut Pen<'_>,
+        left: i32,
+        named: Option<usize>,
+        state: &TimelineState,
+    ) {
         let glyphs = pen.glyphs();
         let (muted, faint) = (self.theme.style(Tone::Muted), self.theme.style(Tone::Faint));
-        for (lane, &row) in self.lanes.iter().zip(&state.lane_rows) {
+        for (index, (lane, &row)) in self.lanes.iter().zip(&state.lane_rows).enumerate() {
             // The name is in the first visible row of the lane.
             let rows = row..row + i32::from(lane.rows.max(1));
             let Some(y) = rows.into_iter().find_map(|row| state.y_of(row)) else { continue };
             if y >= pen.height() {
                 return;
             }
-            pen.cut(1, y, left - 3, &lane.name, Cut::Middle, muted);
+            if named != Some(index) {
+                pen.cut(1, y, left - 3, &lane.name, Cut::Middle, muted);
+            }
             let mut folds = lane.folded.iter();
             for (part, &(x, width)) in self.parts.iter().zip(&state.parts) {
                 match part {
