@@ -151,7 +151,9 @@ impl<'a> Pane<'a> {
         // that plan.
         let is_mark = |piece: &&Piece| piece.tone == Tone::Changed;
         let marks = self.context.iter().take_while(is_mark).count();
-        let mark_width = i32::from(pieces_width(&self.context[..marks], glyphs)) + i32::from(marks > 0);
+        let stale_width = if matches!(self.state, PaneState::Stale(_)) { 2 } else { 0 };
+        let mark_width =
+            i32::from(pieces_width(&self.context[..marks], glyphs)) + i32::from(marks > 0) + stale_width;
         let sight_width = i32::from(text::width(self.sight, glyphs));
         // Two blanks separate the visible part from the number.
         let sight_width = if sight_width > 0 { sight_width + 2 } else { 0 };
@@ -204,7 +206,9 @@ impl<'a> Pane<'a> {
         let name_of_part = self.context.first().filter(|first| first.tone == Tone::Text);
         let part_width =
             name_of_part.map_or(0, |name| i32::from(text::width(&name.text, glyphs)).min(LEAST_PART + 1));
-        if sight_width > 0 && value_width + sight_width + part_width <= room_for_value {
+        // The name of the pane is not cut for the visible part.
+        let room_for_sight = room_for_value - (name_width - 8).max(0);
+        if sight_width > 0 && value_width + sight_width + part_width <= room_for_sight {
             let start = end + 1 - sight_width - i32::from(value_width == 0);
             pen.line(start, 0, sight_width, " ", self.theme.style(Tone::Text));
             pen.text(start + 1, 0, self.sight, self.theme.style(Tone::Muted));
@@ -219,7 +223,7 @@ impl<'a> Pane<'a> {
             pen.glyph(x, 0, " ", rule_style);
             x += 1;
         }
-        x += pen.cut(x, 0, end - x - 1, self.name, Cut::Middle, self.theme.style(Tone::Answer));
+        x += pen.cut(x, 0, end - x - 1 - stale_width, self.name, Cut::Middle, self.theme.style(Tone::Answer));
         pen.glyph(x, 0, " ", rule_style);
         x += 1;
         let room = end - x - 1;
@@ -270,12 +274,17 @@ impl<'a> Pane<'a> {
         // Placed in the upper third, because a message in the middle of a tall pane is easily overlooked.
         let failed = matches!(self.state, PaneState::Failed { .. });
         let mut y = 1 + (pen.height() - 1).max(0) / 5;
-        let mut x = 2;
-        if failed {
-            pen.text(x, y, "! ", self.theme.ink(Tone::Bad, true));
-            x += 2;
-        }
+        let x = if failed { 4 } else { 2 };
         let room = pen.width() - x - 1;
+        let rows = [what, remedy].map(|text| wrap(&mut pen.part(0, 0, pen.width(), 0), x, 0, room, text, tone));
+        // In a low pane, the remedy is more important than its reason.
+        if y + rows[0] + rows[1] > pen.height() {
+            y = 1;
+        }
+        let what = if y + rows[0] + rows[1] > pen.height() && rows[1] > 0 { "" } else { what };
+        if failed {
+            pen.text(x - 2, y, "! ", self.theme.ink(Tone::Bad, true));
+        }
         y += wrap(pen, x, y, room, what, tone);
         wrap(pen, x, y, room, remedy, Tone::Text);
     }
