@@ -213,14 +213,22 @@ impl Theme {
         }
     }
 
-    /// Returns the style of a colour at three fifths of its strength; the dim attribute if colours cannot be mixed.
+    /// Returns the style of a colour at three fifths of its strength; a different style if colours cannot be mixed.
     fn dimmed(&self, colour: Color) -> Style {
         let ground = colour::rgb_of(Colours::of(self.palette, self.background).ground);
         match (colour::rgb_of(colour), ground) {
             (Some(full), Some(ground)) => {
                 Style::new().fg(to_depth(colour::mix(full, ground, 0.6), self.depth))
             }
-            _ => Style::new().fg(colour).add_modifier(Modifier::DIM),
+            // Named colours cannot be mixed, and some terminals ignore the attribute for dim text; letters have to be
+            // readable on all of them.
+            _ => match colour {
+                Color::Cyan => Style::new().fg(Color::LightCyan),
+                Color::Magenta => Style::new().fg(Color::LightMagenta),
+                Color::LightBlue => Style::new().fg(Color::Gray),
+                Color::Yellow => Style::new().fg(Color::LightYellow),
+                _ => Style::new().fg(colour).add_modifier(Modifier::DIM),
+            },
         }
     }
 
