@@ -236,6 +236,14 @@ pub fn bytes(value: f64) -> Num {
     Num::of(format_args!("{scaled} {unit}"))
 }
 
+/// Formats a time in seconds with a suitable unit: `10 ns`, `25 ms`, `5.7 s`.
+pub fn time(value_s: f64) -> Num {
+    let steps = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us")];
+    let (scale, unit) = steps.into_iter().find(|(scale, _)| value_s >= 0.999 * scale).unwrap_or((1e-9, "ns"));
+    let scaled = (value_s / scale * 1e3).round() / 1e3;
+    Num::of(format_args!("{scaled} {unit}"))
+}
+
 /// Formats an elapsed time: `mm:ss`, for an hour or more `h:mm:ss`.
 pub fn duration(value_s: f64) -> Num {
     if !value_s.is_finite() || value_s < 0.0 {
@@ -343,6 +351,10 @@ mod tests {
         assert_eq!(&*duration(3_723.0), "1:02:03");
         assert_eq!(&*clock(49.96), "00:49.9");
         assert_eq!(&*clock(4_000.0), "1:06:40");
+        assert_eq!(
+            [1e-8, 7e-6, 0.025, 5.7].map(|value| time(value).to_string()),
+            ["10 ns", "7 us", "25 ms", "5.7 s"]
+        );
     }
 
     #[test]
