@@ -138,7 +138,11 @@ impl<'a> Header<'a> {
         let is_shown = move |at: usize, segment: &Segment| {
             segment.priority <= room.highest || room.extra & Self::bit(at) != 0
         };
-        self.segments.iter().enumerate().filter(move |(at, segment)| is_shown(*at, segment)).map(|(_, segment)| segment)
+        self.segments
+            .iter()
+            .enumerate()
+            .filter(move |(at, segment)| is_shown(*at, segment))
+            .map(|(_, segment)| segment)
     }
 
     const fn bit(at: usize) -> u64 {
@@ -171,15 +175,16 @@ impl<'a> Header<'a> {
         while room.highest > 1 && self.width(room) > available {
             room.highest -= 1;
         }
+        let fits = |room: &ShownParts| self.width(*room) <= available;
         for highest in (0..=room.highest).rev() {
-            for labels in [true, false] {
-                room = ShownParts { labels, highest, ..room };
-                if self.width(room) <= available {
-                    return self.with_extra(room, available);
-                }
+            // Labels are omitted only if more segments fit without them.
+            let tried = [false, true].map(|labels| ShownParts { labels, highest, ..room });
+            let filled = tried.into_iter().filter(fits).map(|room| self.with_extra(room, available));
+            if let Some(best) = filled.max_by_key(|room| self.shown(*room).count()) {
+                return best;
             }
         }
-        room
+        ShownParts { labels: false, highest: 0, ..room }
     }
 }
 

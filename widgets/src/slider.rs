@@ -129,7 +129,9 @@ impl Widget for Slider<'_> {
             let style = self.theme.style(tone);
             // The name follows its mark, precedes it at the right edge, or is left out.
             let behind = is_free(at + 1, at + 1 + long);
-            let before = is_free(at - long, at);
+            // A letter as mark needs a blank after the name.
+            let gap = i32::from(self.theme.is_ascii());
+            let before = is_free(at - long - gap, at);
             if is_tick && !(is_free(at, at + 1) && (behind || before)) {
                 continue;
             }
@@ -138,7 +140,8 @@ impl Widget for Slider<'_> {
                 taken.push((at, at + 1));
             }
             if behind || before {
-                let from = if behind { at + 1 } else { at - long };
+                let from = if behind { at + 1 } else { at - long - gap };
+                pen.line(left + from, 0, long + gap * i32::from(!behind), " ", style);
                 pen.text(left + from, 0, name, style);
                 taken.push((from, from + long));
             }
@@ -173,14 +176,14 @@ mod tests {
     #[test]
     fn names_at_the_end_stand_before_their_marks() {
         let text = drawn(60, (1e4, "10 s"), None);
-        assert!(text.contains("10 so"), "{text}");
+        assert!(text.contains("10 s o"), "{text}");
         let text = drawn(30, (0.001, "1 us"), None);
         assert!(text.starts_with("delay o1 us") && !text.contains("moves"), "{text}");
     }
 
     #[test]
     fn values_outside_are_drawn_at_the_ends_and_zero_is_not_drawn() {
-        assert!(drawn(60, (1e9, "x"), None).contains("xo  <"));
+        assert!(drawn(60, (1e9, "x"), None).contains("x o  <"));
         assert!(!drawn(60, (0.0, "x"), None).contains('x'));
     }
 }
