@@ -8,6 +8,7 @@ use crate::plan::ScenarioFloors;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::quantity::number;
 use std::sync::OnceLock;
 
 /// A network in epochs with chunks to spread.
@@ -103,8 +104,9 @@ impl CollectiveTasks {
         if let Some((link, lost)) = epochs.waste() {
             let ends = &network.links()[link as usize];
             remarks.push(format!(
-                "because only whole chunks start in an epoch of {epoch_us} us, {:.0} % of link {}->{} stays \
-                 unused; another epoch length may fit better",
+                "because only whole chunks start in an epoch of {} us, {:.0} % of link {}->{} stays unused; \
+                 another epoch length may fit better",
+                number(epoch_us),
                 lost * 100.0,
                 ends.from,
                 ends.to

@@ -4,7 +4,6 @@ use super::finish::in_groups;
 use super::progress::arrivals;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::files::occupation::{Transmission, transmissions};
-use crate::plan::PieceSend;
 use crate::scenario::CollectiveSort;
 use lightbay_core::kind::Sense;
 use lightbay_core::quantity::grouped;
@@ -26,6 +25,8 @@ const MOST_COLUMNS: u32 = 256;
 /// Maximum number of transmissions that are drawn as separate intervals; if there are more, consecutive transmissions
 /// of a chunk become one interval.
 const MOST_SPANS: usize = 20_000;
+/// Number of letters of a screen.
+const LETTERS: u32 = 62;
 /// Number of transmissions that a user can select as items; transmissions with this or a larger number cannot be
 /// selected.
 const MOST_ITEMS: u32 = 1 << 20;
@@ -65,12 +66,14 @@ pub(super) fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
 /// included if these are few, because marks on many links would not distinguish any.
 pub(super) fn binding(subject: ExplainedPlan<'_>) -> BTreeSet<(u32, u32)> {
     let topology = &subject.scenario.topology;
-    let links: Vec<(u32, u32)> = topology.links.iter().map(|link| (link.from, link.to)).collect();
+    let failed = &subject.scenario.failed_links;
+    let links = topology.links.iter().map(|link| (link.from, link.to));
+    let links: Vec<(u32, u32)> = links.filter(|(from, to)| !failed.contains(&[*from, *to])).collect();
     let of_cut: BTreeSet<(u32, u32)> = links.iter().copied().filter(|ends| binds(subject, *ends)).collect();
     let demand = &subject.scenario.demand;
     let is_symmetric =
         demand.collective.is_named() && !demand.collective.has_root() && demand.ranks.is_none();
-    if !is_symmetric || !subject.scenario.failed_links.is_empty() {
+    if !is_symmetric || !failed.is_empty() {
         return of_cut;
     }
     let mut all = of_cut.clone();
@@ -135,6 +138,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let step = finish.div_ceil(MOST_COLUMNS);
     let columns = finish.div_ceil(step) as usize;
     let (busy, binding) = (loads(subject), binding(subject));
+    let colours = SpanColours::of(subject);
     let shown: Vec<(u32, u32)> = busy.iter().take(MOST_LINKS).map(|(ends, ..)| *ends).collect();
     let mut shares = vec![0.0f64; shown.len() * columns];
     let mut senders: Vec<Vec<u32>> = vec![Vec::new(); shown.len() * columns];
@@ -145,15 +149,19 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         let mut column = (begin_us / width_us) as usize;
         while column < columns && (column as f64) * width_us < end_us {
             let overlap = end_us.min((column + 1) as f64 * width_us) - begin_us.max(column as f64 * width_us);
-            shares[row * columns + column] += overlap.max(0.0) / width_us;
-            senders[row * columns + column].push(*number);
+            // Rounding errors of times are no transmissions.
+            if overlap > 1e-9 * width_us {
+                shares[row * columns + column] += overlap / width_us;
+                senders[row * columns + column].push(*number);
+            }
             column += 1;
         }
     }
-    let words = SendWords::of(subject);
-    let lanes = lanes(subject, &words, (&busy, &binding), &found);
+    // With many transmissions, a screen describes cells and intervals by their figures.
+    let words = (found.len() <= MOST_SPANS).then(|| SendWords::of(subject));
+    let lanes = lanes(subject, (words.as_ref(), &colours), (&busy, &binding), &found);
     let name = |ends: &(u32, u32)| {
-        let mark = if binding.contains(ends) { "▌" } else { "" };
+        let mark = if binding.contains(ends) { "▌" } else { " " };
         format!("{mark}{}", subject.link(ends.0, ends.1))
     };
     let cell = |share: &f64| if *share > 0.0 { Cell::new(share.min(1.0)) } else { Cell::none() };
@@ -165,14 +173,9 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         cells: shares.iter().map(cell).collect(),
         symmetric: false,
         shaded: true,
-        about: about(&words, &senders),
+        about: words.map_or_else(Vec::new, |words| about(&words, &senders)),
         ..Matrix::default()
     };
-    let mut chunks = super::progress::chunk_table(subject);
-    // The items of this section are transmissions.
-    for row in &mut chunks.rows {
-        row.item = None;
-    }
     let busiest = found.iter().filter(|sent| sent.row == 0);
     let first = busiest.min_by(|a, b| a.of.begins_us.total_cmp(&b.of.begins_us));
     let answer = match binding.len() {
@@ -188,19 +191,58 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         1 => "columns: epochs".to_owned(),
         _ => format!("columns: {step} epochs each, named by the first"),
     };
-    let section = Section::empty("Occupancy")
-        .block("grid", "", matrix)
-        .on_screens("links", "", lanes)
-        .on_screens("chunks", "", chunks)
+    let section = Section::empty("Occupancy").block("grid", "", matrix).on_screens("links", "", lanes);
+    let section = match chunk_rows(subject) {
+        Some(chunks) => section.on_screens("chunks", "", chunks),
+        None => section,
+    };
+    let section = section
         .only_in(&["links"])
         .usual(first.map(|sent| sent.number).filter(|number| *number < MOST_ITEMS))
         .context(links)
         .answer(answer)
         .legend(format!(
-            "colour and letter by chunk; columns that are busy in part are low or -{mark}; [ ] next transmission; + - zoom"
+            "colour and letter by {}; columns that are busy in part are low or -{mark}; [ ] next transmission; + - zoom",
+            colours.words
         ))
         .legend_in("grid", format!("{of_grid}; cells: busy %{mark}"));
     Ok(if step > 1 { section.remark(format!("A column of the grid is {step} epochs.")) } else { section })
+}
+
+/// Returns the table of chunks without items, because the items of this section are transmissions; `None` for more
+/// chunks than letters, whose rows would take the place of links.
+fn chunk_rows(subject: ExplainedPlan<'_>) -> Option<Table> {
+    let mut chunks = super::progress::chunk_table(subject);
+    for row in &mut chunks.rows {
+        row.item = None;
+    }
+    (chunks.rows.len() <= LETTERS as usize).then_some(chunks)
+}
+
+/// Numbers of the intervals of chunks, which screens show by colour and letter.
+struct SpanColours {
+    /// Number of each chunk.
+    of_chunk: Vec<u32>,
+    /// The objects that share a number.
+    words: String,
+}
+
+impl SpanColours {
+    /// Numbers the chunks; the chunks of a source share a number if there are more chunks than letters.
+    fn of(subject: ExplainedPlan<'_>) -> Self {
+        let chunks = subject.scenario.demand.expand(&subject.scenario.topology);
+        let count = chunks.len() as u32;
+        if count <= LETTERS {
+            return Self { of_chunk: (0..count).collect(), words: "chunk".to_owned() };
+        }
+        let sources = (0..chunks.len()).map(|chunk| chunks.source(chunk));
+        let ranks: BTreeSet<u32> = sources.clone().collect();
+        let ranks: Vec<u32> = ranks.into_iter().collect();
+        let share = (ranks.len() as u32).div_ceil(LETTERS);
+        let number = |source: u32| ranks.binary_search(&source).map_or(0, |rank| rank as u32 / share);
+        let words = if share == 1 { "source".to_owned() } else { format!("group of {share} sources") };
+        Self { of_chunk: sources.map(number).collect(), words }
+    }
 }
 
 /// Returns the number of links across binding cuts in words.
@@ -215,22 +257,26 @@ type LinkLoad = ((u32, u32), f64, usize);
 /// Returns the transmissions of links as intervals, one row per link, the most loaded link first.
 fn lanes(
     subject: ExplainedPlan<'_>,
-    words: &SendWords<'_>,
+    (words, colours): (Option<&SendWords<'_>>, &SpanColours),
     (busy, binding): (&[LinkLoad], &BTreeSet<(u32, u32)>),
     found: &[PlacedSend],
 ) -> Spans {
     let finish_us = f64::from(subject.result.claims.finish_epochs) * subject.result.time.epoch_us;
     let rates = rates(subject);
+    let bytes_of = |(ends, busy_us, _): &LinkLoad| busy_us * rates.get(ends).copied().unwrap_or(0.0);
+    let is_small = busy.iter().all(|load| bytes_of(load) < 1e6);
+    let amount = |bytes: f64| megabytes(if is_small { 1e3 * bytes } else { bytes });
     let mut lanes: Vec<Lane> = busy
         .iter()
         .take(MOST_LINKS)
-        .map(|(ends, busy_us, _)| {
+        .map(|load| {
+            let (ends, busy_us, _) = load;
             let binding = binding.contains(ends);
             let share = if finish_us > 0.0 { busy_us / finish_us } else { 0.0 };
-            let bytes = busy_us * rates.get(ends).copied().unwrap_or(0.0);
+            let bytes = bytes_of(load);
             Lane {
                 name: format!("{}{}", if binding { "▌" } else { " " }, subject.link(ends.0, ends.1)),
-                words: format!("{:>6} {:>8}", text::number(share, BUSY), megabytes(bytes)),
+                words: format!("{:>6} {:>8}", text::number(share, BUSY), amount(bytes)),
                 tone: if binding { Tone::Answer } else { Tone::Text },
                 spans: Vec::new(),
             }
@@ -254,15 +300,14 @@ fn lanes(
         }
     }
     for (first, end_us, count) in intervals {
-        let sentence = words.of_send(first.number).unwrap_or_default();
-        let more = format!("  and {} more", grouped(count as u64 - 1));
+        let more = if count > 1 { format!(", {} sends", grouped(count as u64)) } else { String::new() };
         lanes[first.row].spans.push(Span {
-            name: format!("chunk {}", first.of.chunk),
+            name: format!("chunk {}{more}", first.of.chunk),
             start_s: first.of.begins_us / 1e6,
             end_s: end_us / 1e6,
-            series: Some(first.of.chunk),
+            series: colours.of_chunk.get(first.of.chunk as usize).copied(),
             item: Some(first.number).filter(|number| *number < MOST_ITEMS),
-            sentence: if count > 1 { sentence.muted(more) } else { sentence },
+            sentence: words.and_then(|words| words.of_send(first.number)).unwrap_or_default(),
             ..Span::default()
         });
     }
@@ -270,7 +315,7 @@ fn lanes(
         lanes,
         end_s: finish_us / 1e6,
         unit: unit_of(finish_us),
-        words: "busy %       MB",
+        words: if is_small { "busy %       KB" } else { "busy %       MB" },
         ..Spans::default()
     }
 }
@@ -278,6 +323,11 @@ fn lanes(
 /// Returns the unit in which a time is shown: milliseconds from 10 ms, otherwise microseconds.
 pub(super) fn unit_of(time_us: f64) -> Unit {
     if time_us < 1e4 { Unit::MICROSECONDS } else { Unit::MILLISECONDS }
+}
+
+/// Returns the unit in which amounts of data are shown: megabytes if the largest has at least 0.1 MB, else kilobytes.
+pub(super) const fn unit_of_bytes(largest: f64) -> Unit {
+    if largest < 1e5 { Unit::new("KB", 1e-3, Some(3)) } else { Unit::new("MB", 1e-6, Some(3)) }
 }
 
 /// Formats bytes as megabytes: without decimals from 100 MB, with one decimal from 1 MB, with three decimals below.
@@ -293,30 +343,32 @@ pub(super) fn megabytes(bytes: f64) -> String {
 /// piece.
 struct SendWords<'a> {
     subject: ExplainedPlan<'a>,
-    known: BTreeMap<(u32, u32, u32, u32), u32>,
-    departures: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    /// Epoch of the arrival of every send.
+    arrivals: Vec<u32>,
+    /// Piece, node and epoch of every start, in this order.
+    departures: Vec<(u32, u32, u32)>,
     in_pieces: bool,
 }
 
 impl<'a> SendWords<'a> {
     fn of(subject: ExplainedPlan<'a>) -> Self {
-        let known = arrivals(subject).into_iter().map(|(send, arrival)| (key(&send), arrival)).collect();
-        let mut departures: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
-        for send in &subject.result.sends {
-            departures.entry((send.piece, send.from)).or_default().insert(send.epoch);
-        }
+        let arrivals = arrivals(subject).into_iter().map(|(_, arrival)| arrival).collect();
+        let sends = subject.result.sends.iter();
+        let mut departures: Vec<_> = sends.map(|send| (send.piece, send.from, send.epoch)).collect();
+        departures.sort_unstable();
         let chunks = subject.scenario.demand.expand(&subject.scenario.topology).len();
-        Self { subject, known, departures, in_pieces: subject.result.pieces.len() > chunks }
+        Self { subject, arrivals, departures, in_pieces: subject.result.pieces.len() > chunks }
     }
 
     fn of_send(&self, number: u32) -> Option<Phrase> {
         let subject = self.subject;
         let send = subject.result.sends.get(number as usize)?;
-        let arrival = self.known.get(&key(send))?;
+        let arrival = self.arrivals.get(number as usize)?;
         let piece = subject.result.pieces.get(send.piece as usize)?;
-        let onward = self.departures.get(&(send.piece, send.to));
-        let needed = match onward.and_then(|epochs| epochs.range(arrival..).next()) {
-            Some(epoch) => format!("forwarded in epoch {epoch}"),
+        let next = self.departures.partition_point(|start| *start < (send.piece, send.to, *arrival));
+        let onward = self.departures.get(next).filter(|start| (start.0, start.1) == (send.piece, send.to));
+        let needed = match onward {
+            Some((.., epoch)) => format!("forwarded in epoch {}", grouped((*epoch).into())),
             None if *arrival == subject.result.claims.finish_epochs => "the last delivery".to_owned(),
             None => "not forwarded".to_owned(),
         };
@@ -324,6 +376,7 @@ impl<'a> SendWords<'a> {
         let time_us = f64::from(*arrival) * subject.result.time.epoch_us;
         let unit = unit_of(time_us);
         let time = text::number(time_us / 1e6, unit);
+        let [from, to] = [send.epoch, *arrival].map(|epoch| grouped(epoch.into()));
         Some(
             Phrase::new()
                 .answer(format!("> chunk {}{part}", piece.chunk))
@@ -331,7 +384,7 @@ impl<'a> SendWords<'a> {
                 .text(subject.link(send.from, send.to))
                 .muted("  usable at ")
                 .text(format!("{time} {}", unit.symbol))
-                .muted(format!("  epochs {} to {arrival}  {needed}", send.epoch)),
+                .muted(format!("  epochs {from} to {to}  {needed}")),
         )
     }
 }
@@ -341,21 +394,15 @@ fn about(words: &SendWords<'_>, senders: &[Vec<u32>]) -> Vec<About> {
     let cell = |(at, numbers): (usize, &Vec<u32>)| -> About {
         let mut all = numbers.iter().filter_map(|number| words.of_send(*number));
         let Some(first) = all.next() else { return About::default() };
-        let rest: Vec<String> = all.map(|phrase| phrase.to_string()).collect();
-        let sentence = if rest.is_empty() {
-            first.clone()
-        } else {
-            first.clone().muted(format!("  and {} more", rest.len()))
+        let details =
+            std::iter::once(first.to_string()).chain(all.map(|phrase| phrase.to_string())).collect();
+        let sentence = match numbers.len() - 1 {
+            0 => first,
+            more => first.muted(format!("  and {} more", grouped(more as u64))),
         };
-        let details = std::iter::once(first.to_string()).chain(rest).collect();
         About { item: Some(at as u32), sentence, details }
     };
     senders.iter().enumerate().map(cell).collect()
-}
-
-/// Returns the fields that identify a send.
-const fn key(send: &PieceSend) -> (u32, u32, u32, u32) {
-    (send.piece, send.from, send.to, send.epoch)
 }
 
 /// Returns the section with the load of each link, the most loaded link first.

@@ -1,7 +1,7 @@
 //! Chunks and deliveries over time, and every send.
 
 use super::finish::in_groups;
-use super::occupancy::unit_of;
+use super::occupancy::{unit_of, unit_of_bytes};
 use super::{ExplainedPlan, OVERVIEW};
 use crate::check::send_times;
 use crate::plan::PieceSend;
@@ -117,16 +117,22 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
         let span = spans.entry(chunk).or_insert((epoch, epoch, 0));
         *span = (span.0.min(epoch), span.1.max(epoch), span.2 + 1);
     }
-    let columns = vec![
-        Column::counts("chunk", "chunk"),
-        Column::words("source", "of"),
-        Column::counts("deliveries", "deliveries").priority(1),
+    let mut columns = vec![Column::counts("chunk", "chunk"), Column::words("source", "of")];
+    // A chunk for one destination is known by it; the number of its deliveries says nothing.
+    let is_single = !subject.scenario.demand.collective.starts_backwards()
+        && (0..list.len()).all(|chunk| list.dests(chunk).count() == 1);
+    columns.push(if is_single {
+        Column::words("dest", "to")
+    } else {
+        Column::counts("deliveries", "deliveries").priority(1)
+    });
+    columns.extend([
         Column::counts("first_epoch", "first epoch").priority(4),
         Column::counts("last_epoch", "last epoch").priority(3),
         Column::numbers("finish_us", "finish", MICROSECONDS),
         Column::counts("slack_epochs", "slack epochs").priority(5),
         Column::numbers("slack_us", "slack", MICROSECONDS),
-    ];
+    ]);
     let finish = subject.result.claims.finish_epochs;
     let mut rows: Vec<(u32, (u32, u32, usize))> = spans.into_iter().collect();
     rows.sort_by_key(|(chunk, span)| (std::cmp::Reverse(span.1), *chunk));
@@ -134,10 +140,11 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
     let mut table = Table::new(["chunk", "chunks"], columns).overview(OVERVIEW).bar(5);
     for (chunk, (first, last, count)) in rows {
         let tone = if last == finish { Tone::Answer } else { Tone::Text };
+        let dest = list.dests(chunk as usize).next().filter(|_| is_single);
         let row = table.row(vec![
             Cell::new(chunk),
             Cell::new(subject.node(list.source(chunk as usize))),
-            Cell::new(count),
+            dest.map_or_else(|| Cell::new(count), |dest| Cell::new(subject.node(dest))),
             Cell::new(first),
             Cell::new(last).tone(tone),
             Cell::new(f64::from(last) * epoch_us),
@@ -149,12 +156,18 @@ pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
             .answer(format!("> chunk {chunk}"))
             .muted(" of ")
             .text(subject.node(list.source(chunk as usize)))
+            .text(dest.map_or_else(String::new, |dest| format!(" to {}", subject.node(dest))))
             .text(format!("  finish {} µs", in_groups(f64::from(last) * epoch_us)))
             .muted(format!("  slack {} µs", in_groups(f64::from(finish.saturating_sub(last)) * epoch_us)))
             .muted(match count {
-                1 => format!("  1 delivery in epoch {last}"),
-                _ if first == last => format!("  {} deliveries in epoch {last}", grouped(count as u64)),
-                _ => format!("  {} deliveries in epochs {first} to {last}", grouped(count as u64)),
+                1 => format!("  1 delivery in epoch {}", grouped(last.into())),
+                _ if first == last => {
+                    format!("  {} deliveries in epoch {}", grouped(count as u64), grouped(last.into()))
+                }
+                _ => {
+                    let [first, last] = [first, last].map(|epoch| grouped(epoch.into()));
+                    format!("  {} deliveries in epochs {first} to {last}", grouped(count as u64))
+                }
             });
         if last == finish {
             row.mark = "*";
@@ -220,13 +233,14 @@ pub(super) fn until_finish(subject: ExplainedPlan<'_>, curve: Curve) -> Curves {
 
 /// Returns the section with every send in order of time.
 pub(super) fn sends(subject: ExplainedPlan<'_>) -> Section {
+    let largest = subject.result.pieces.iter().map(|piece| piece.size_bytes).fold(0.0, f64::max);
     let columns = vec![
         Column::counts("epoch", "epoch"),
         Column::numbers("start_us", "start", MICROSECONDS),
         Column::words("from", "from"),
         Column::words("to", "to"),
         Column::counts("chunk", "chunk"),
-        Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))),
+        Column::numbers("bytes", "carries", unit_of_bytes(largest)),
         Column::counts("arrival_epoch", "usable in epoch"),
         Column::numbers("arrival_us", "usable", MICROSECONDS).priority(1),
     ];

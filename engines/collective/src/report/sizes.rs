@@ -52,7 +52,12 @@ pub(super) fn sizes(
     };
     let listed_sizes = &scenario.demand.sizes_bytes;
     let sizes: Vec<f64> = if listed_sizes.is_empty() {
-        (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect()
+        // The size of the scenario is a point of every curve, so that its plan can be compared.
+        let mut sizes: Vec<f64> = (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect();
+        sizes.extend(scenario.demand.output_buffer_bytes);
+        sizes.sort_by(f64::total_cmp);
+        sizes.dedup();
+        sizes
     } else {
         listed_sizes.iter().map(|bytes| *bytes as f64).collect()
     };
@@ -100,7 +105,7 @@ pub(super) fn sizes(
     }
     let mut legend = "bound: no schedule is faster; times without epochs".to_owned();
     if !crossovers(&curves, &sizes).is_empty() {
-        legend.push_str("; dotted vertical line: from here on another schedule is the fastest");
+        legend.push_str("; dotted vertical line: another schedule becomes the fastest");
     }
     let most = [MOST_DELIVERIES, MOST_DELIVERIES * MOST_STEP].map(|most| grouped(most as u64));
     let baselines =
