@@ -1,7 +1,7 @@
 //! The network and the demand.
 
 use super::occupancy::binding;
-use super::places::{folded, places};
+use super::places::{folded, has_far_links, places};
 use super::{ExplainedPlan, OVERVIEW};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, NodeSort, Topology};
 use lightbay_core::quantity::grouped;
@@ -19,6 +19,9 @@ pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 /// Maximum number of rows, and of columns, of a matrix that is shown.
 const MOST_NODES: usize = 64;
 
+/// Maximum number of nodes of which equal boxes are all drawn.
+const MOST_UNFOLDED: usize = 24;
+
 /// Nodes of a matrix of links.
 struct DrawnNodes {
     nodes: Vec<u32>,
@@ -32,11 +35,12 @@ impl DrawnNodes {
     /// Returns all nodes, or one of several equal boxes; `None` if the network has too many nodes for both.
     fn of(topology: &Topology) -> Option<Self> {
         let count = topology.nodes.len();
-        if count <= MOST_NODES {
+        let folded = if count > MOST_UNFOLDED { folded(topology) } else { None };
+        let Some(folded) = folded else {
             let (places, is_grid) = places(topology);
-            return Some(Self { nodes: (0..count as u32).collect(), places, is_grid, fold: None });
-        }
-        let folded = folded(topology)?;
+            let nodes = (0..count as u32).collect();
+            return (count <= MOST_NODES).then_some(Self { nodes, places, is_grid, fold: None });
+        };
         let fold = Some((folded.boxes, folded.in_box));
         Some(Self { nodes: folded.nodes, places: folded.places, is_grid: false, fold })
     }
@@ -117,8 +121,7 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
         let reduce = if model.reduce { ", reduce" } else { "" };
         facts.add("switch_model", "switch model", format!("{}, {copy}{reduce}", model.hop.word()));
     }
-    let generators = topology.symmetry_generators.len();
-    facts.number("symmetries", "symmetries", Unit::new("generators", 1.0, Some(0)), generators);
+    facts.add("symmetries", "generators of symmetries", topology.symmetry_generators.len());
     facts.add("failed_links", "failed links", scenario.failed_links.len());
     let mut sorts: BTreeMap<(String, u64, u64), usize> = BTreeMap::new();
     for link in &topology.links {
@@ -147,7 +150,10 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     let marks = [
         (!binding.is_empty()).then_some("bold white or @: link across a binding cut"),
         (!scenario.failed_links.is_empty()).then_some("x: failed link"),
-        drawn.as_ref().filter(|drawn| drawn.is_grid).map(|_| "short lines: links to nodes farther away"),
+        drawn
+            .as_ref()
+            .filter(|drawn| drawn.is_grid && has_far_links(topology))
+            .map(|_| "short lines: links to nodes farther away"),
     ];
     let section = match &drawn {
         Some(drawn) => Section::empty("Network")
@@ -159,7 +165,7 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     let count = |count: usize| grouped(count as u64);
     let mut size = format!("{} nodes, {} links", count(topology.nodes.len()), count(topology.links.len()));
     if let Some((boxes, nodes)) = drawn.and_then(|drawn| drawn.fold) {
-        size = format!("{size}; drawn: 1 of {boxes} equal boxes of {nodes} nodes");
+        size = format!("{size}; 1 of {boxes} equal boxes of {nodes} nodes");
     }
     section.context(size).block("facts", "", facts).block("links", "Links", table)
 }

@@ -25,7 +25,7 @@ pub(super) fn places(topology: &Topology) -> (Vec<[f64; 2]>, bool) {
         count => match grid(topology) {
             Some(places) => (places, true),
             None if count > MOST_DRAWN => (Vec::new(), false),
-            None => (boxes(topology), false),
+            None => (boxes(&topology.nodes), false),
         },
     }
 }
@@ -38,7 +38,8 @@ pub(super) struct FoldedBoxes {
     pub(super) boxes: usize,
     /// Number of drawn nodes in the box.
     pub(super) in_box: usize,
-    /// Positions of the drawn nodes: switches of the box at the top, its GPUs in the middle, the other nodes at the bottom.
+    /// Positions of the drawn nodes: switches of the box at the top, its GPUs in the middle, the other nodes at the bottom;
+    /// a circle if GPUs have links to each other.
     pub(super) places: Vec<[f64; 2]>,
 }
 
@@ -85,6 +86,13 @@ pub(super) fn folded(topology: &Topology) -> Option<FoldedBoxes> {
     }
     let is_gpu = |node: &u32| sort(*node) == NodeSort::Gpu;
     let (gpus, switches): (Vec<u32>, Vec<u32>) = first.iter().partition(|node| is_gpu(node));
+    // Links between GPUs would lie on each other if the GPUs were in a row.
+    if links[0].iter().any(|([a, b], _)| [a, b].iter().all(|end| end.0 && is_gpu(&first[end.1]))) {
+        let nodes: Vec<u32> = first.iter().chain(&free).copied().collect();
+        let sub = |node: &u32| topology.nodes[*node as usize].clone();
+        let places = boxes(&nodes.iter().map(sub).collect::<Vec<_>>());
+        return Some(FoldedBoxes { nodes, boxes: groups, in_box: first.len(), places });
+    }
     let row = |nodes: &[u32], y: f64| -> Vec<[f64; 2]> {
         (0..nodes.len()).map(|at| [(at as f64 + 0.5) / nodes.len() as f64, y]).collect()
     };
@@ -94,12 +102,23 @@ pub(super) fn folded(topology: &Topology) -> Option<FoldedBoxes> {
     Some(FoldedBoxes { nodes, boxes: groups, in_box: first.len(), places })
 }
 
+/// Returns the coordinates in the name of a node, such as `g0.1`.
+fn coordinates(name: &str) -> Option<Vec<u32>> {
+    name.strip_prefix('g')?.split('.').map(|part| part.parse().ok()).collect()
+}
+
+/// Returns `true` if a link of a grid joins nodes that are not next to each other in a row or a column of the drawing.
+pub(super) fn has_far_links(topology: &Topology) -> bool {
+    let at = |node: u32| coordinates(&topology.nodes.get(node as usize)?.name);
+    topology.links.iter().filter_map(|link| Some((at(link.from)?, at(link.to)?))).any(|(a, b)| {
+        let apart: u32 = a.iter().zip(&b).map(|(a, b)| a.abs_diff(*b)).sum();
+        apart > 1 || a.get(2) != b.get(2)
+    })
+}
+
 /// Returns the positions of nodes that are named by two or three coordinates, as in the grids of this program; planes
 /// are next to each other, in one or several rows. `None` for other names.
 fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
-    let coordinates = |name: &str| -> Option<Vec<u32>> {
-        name.strip_prefix('g')?.split('.').map(|part| part.parse().ok()).collect()
-    };
     let all: Vec<Vec<u32>> =
         topology.nodes.iter().map(|node| coordinates(&node.name)).collect::<Option<_>>()?;
     let axes = all.first().map_or(0, Vec::len);
@@ -124,31 +143,34 @@ fn grid(topology: &Topology) -> Option<Vec<[f64; 2]>> {
     Some(all.iter().map(place).collect())
 }
 
-/// Returns the positions of nodes in boxes: the nodes of each box form a circle in a field of the picture. The fields
-/// are next to each other, and nodes without a box are in a row below the fields.
-fn boxes(topology: &Topology) -> Vec<[f64; 2]> {
-    let groups = topology.nodes.iter().filter_map(|node| node.group).max().map_or(0, |last| last + 1);
+/// Returns the positions of nodes in boxes: the GPUs of each box form a circle around its switches in a field of the
+/// picture. The fields are next to each other, and nodes without a box are in a row below the fields.
+fn boxes(nodes: &[NodeRecord]) -> Vec<[f64; 2]> {
+    let groups = nodes.iter().filter_map(|node| node.group).max().map_or(0, |last| last + 1);
     let count = groups.max(1);
     // The drawing area is about twice as wide as high, so there are twice as many fields in a row as in a column.
     let across = (f64::from(count) * 2.0).sqrt().ceil().min(f64::from(count));
     let down = (f64::from(count) / across).ceil();
-    let has_boxes = groups > 1;
-    let has_free = has_boxes && topology.nodes.iter().any(|node| node.group.is_none());
+    let has_boxes = groups > 0;
+    let has_free = has_boxes && nodes.iter().any(|node| node.group.is_none());
     let height = if has_free { 1.0 - FREE } else { 1.0 };
     let in_box = |group: Option<u32>| -> Vec<usize> {
         let is_here = |(_, node): &(usize, &NodeRecord)| !has_boxes || node.group == group;
-        topology.nodes.iter().enumerate().filter(is_here).map(|(at, _)| at).collect()
+        nodes.iter().enumerate().filter(is_here).map(|(at, _)| at).collect()
     };
-    let mut places = vec![[0.5, 0.5]; topology.nodes.len()];
+    let mut places = vec![[0.5, 0.5]; nodes.len()];
     for group in 0..count {
-        let nodes = in_box(Some(group));
         let (column, row) = (f64::from(group) % across, (f64::from(group) / across).floor());
-        let half = if nodes.len() > 1 { FILL / 2.0 } else { 0.0 };
-        for (at, node) in nodes.iter().enumerate() {
-            // Nodes are placed clockwise, from the top.
-            let angle = TAU * at as f64 / nodes.len() as f64;
-            let (x, y) = (0.5 + half * angle.sin(), 0.5 - half * angle.cos());
-            places[*node] = [(column + x) / across, (row + y) / down * height];
+        let (gpus, switches): (Vec<usize>, Vec<usize>) =
+            in_box(Some(group)).into_iter().partition(|node| nodes[*node].kind == NodeSort::Gpu);
+        for (of, size) in [(gpus, FILL), (switches, FILL / 3.0)] {
+            let half = if of.len() > 1 { size / 2.0 } else { 0.0 };
+            for (at, node) in of.iter().enumerate() {
+                // Nodes are placed clockwise, from the top.
+                let angle = TAU * at as f64 / of.len() as f64;
+                let (x, y) = (0.5 + half * angle.sin(), 0.5 - half * angle.cos());
+                places[*node] = [(column + x) / across, (row + y) / down * height];
+            }
         }
     }
     if has_boxes {
