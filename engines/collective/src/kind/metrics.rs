@@ -52,14 +52,9 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "Completion time divided by 'floor', minus 1.",
     )
     .in_table("above", 0, 2),
-    MetricInfo::restated(
-        figure::EPOCHS,
-        "epochs",
-        Unit::COUNT,
-        Sense::Min,
-        "Epochs until the last delivery.",
-    )
-    .in_table("epochs", 0, 3),
+    // Epochs of two plans may have different lengths, so that fewer epochs are not better.
+    MetricInfo::neutral(figure::EPOCHS, "epochs", Unit::COUNT, "Epochs until the last delivery.")
+        .in_table("epochs", 0, 3),
     MetricInfo::input(figure::EPOCH_US, "epoch", Unit::new("µs", 1.0, None), "Length of an epoch.")
         .in_table("epoch", 0, 4),
     MetricInfo::restated(

@@ -1,7 +1,7 @@
 //! Sections on plans in compact form that have too many sends to list: one link stands for each orbit of links, and one
 //! tree stands for its images under the symmetries of the plan.
 
-use super::finish::in_groups;
+use super::finish::{in_groups, roots};
 use super::occupancy::{BUSY, across, binding, busiest, megabytes, of_link, rates, unit_of};
 use super::progress::until_finish;
 use super::{ExplainedPlan, OVERVIEW};
@@ -51,7 +51,11 @@ struct LinkOrbit {
 impl LinkOrbit {
     fn name(&self, subject: ExplainedPlan<'_>) -> String {
         let mark = if self.binding > 0 { "▌" } else { " " };
-        format!("{mark}{} x {}", subject.link(self.ends.0, self.ends.1), grouped(self.links as u64))
+        let binding = match self.binding {
+            some if some > 0 && some < self.links => format!(", {} ▌", grouped(some as u64)),
+            _ => String::new(),
+        };
+        format!("{mark}{} x {}{binding}", subject.link(self.ends.0, self.ends.1), grouped(self.links as u64))
     }
 }
 
@@ -191,16 +195,12 @@ pub(super) fn occupancy(subject: ExplainedPlan<'_>) -> Result<Section, Unavailab
     Ok(Section::empty("Occupancy")
         .block("grid", "", matrix)
         .on_screens("links", "", spans)
-        .on_screens(
-            "trees",
-            "Trees of one root",
-            tree_table(subject)?,
-        )
+        .on_screens("trees", format!("Trees of {}", roots(subject)), tree_table(subject)?)
         .only_in(&["links"])
         .context("equal links share a row")
         .answer(answer)
         .legend(
-            "x N: number of links with equal load; height: used part of the rate; ▌ links across a binding cut; \
+            "x N, M ▌: N links with equal load, M of them across a binding cut; height: used part of the rate; \
              + - zoom",
         )
         .legend_in("grid", "cells: busy %; columns: equal parts of the time; ▌ links across a binding cut")
@@ -298,7 +298,7 @@ fn tree_table(subject: ExplainedPlan<'_>) -> Result<Table, Unavailable> {
         Column::counts("images", "images").priority(2),
         Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))).priority(1),
         Column::counts("deliveries", "deliveries").priority(3),
-        Column::counts("deepest", "deepest").priority(3),
+        Column::counts("depth", "depth").priority(3),
         Column::numbers("first_us", "first delivery", MICROSECONDS).priority(4),
         Column::numbers("finish_us", "finish", MICROSECONDS),
         Column::numbers("slack_us", "slack", MICROSECONDS),
@@ -343,7 +343,7 @@ pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     let table = tree_table(subject)?;
     let count: f64 = table.rows.iter().filter_map(|row| row.cells[2].value.as_f64()).sum();
     Ok(Section::new("Chunks", table)
-        .context("trees of one root; other roots have equal trees")
+        .context(format!("trees of {}", roots(subject)))
         .answer(Phrase::new().answer(grouped(count as u64)).muted(" trees, images included"))
         .legend("images: equal trees at other roots; finish: last delivery of the tree; slack: from it to the end")
         .remark(FOLDED))

@@ -9,7 +9,7 @@ use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Sense;
 use lightbay_core::quantity::{self, grouped};
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 const TIME: Unit = MICROSECONDS.with_decimals(3);
@@ -59,7 +59,7 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         .on_screens("times", "Completion time and its lower bounds", times(subject))
         .block("facts", "", facts);
     let section = match trees(subject) {
-        Some(table) => section.block("trees", "Trees of one root; other roots have equal trees", table),
+        Some((title, table)) => section.block("trees", title, table),
         None => section,
     };
     match tenants(subject) {
@@ -178,22 +178,30 @@ fn words_of_covers(subject: ExplainedPlan<'_>) -> String {
     covers(time.epoch_us, time.discipline, time.pieces_per_chunk, subject.result.claims.bounds.len() > 1)
 }
 
-/// Returns the table of trees in compact form, by part of the collective; `None` without trees.
-fn trees(subject: ExplainedPlan<'_>) -> Option<Table> {
+/// Returns the table of trees in compact form, by part of the collective, and its title; `None` without trees. Columns
+/// without information are left out.
+fn trees(subject: ExplainedPlan<'_>) -> Option<(String, Table)> {
     let parts = &subject.result.trees;
     if parts.is_empty() {
         return None;
     }
-    let columns = vec![
-        Column::counts("part", "part"),
-        Column::words("root", "root"),
-        Column::words("dest", "to"),
-        Column::words("share", "part of shard"),
+    let all = || parts.iter().flat_map(|plan| &plan.trees);
+    let has_dests = all().any(|tree| !tree.dests.is_empty());
+    let mut columns = Vec::new();
+    if parts.len() > 1 {
+        columns.push(Column::counts("part", "part"));
+    }
+    columns.push(Column::words("root", "root"));
+    if has_dests {
+        columns.push(Column::words("dest", "to"));
+    }
+    columns.extend([
+        Column::numbers("share", "part of shard", Unit::PERCENT.with_decimals(3)),
         Column::counts("hops", "hops"),
-        Column::counts("depth", "deepest"),
+        Column::counts("depth", "depth"),
         Column::counts("pieces", "pieces"),
         Column::counts("trees", "trees"),
-    ];
+    ]);
     let mut table = Table::new(["sort of tree", "sorts of trees"], columns).overview(super::OVERVIEW);
     for (part, plan) in (1usize..).zip(parts) {
         // Trees with equal figures share a row, in the order of their first tree.
@@ -209,19 +217,42 @@ fn trees(subject: ExplainedPlan<'_>) -> Option<Table> {
             }
         }
         for (figures, count) in alike {
-            table.row(vec![
-                Cell::new(part),
-                Cell::new(subject.node(figures.root)),
-                Cell::new(figures.dest.map_or_else(|| "all".to_owned(), |dest| subject.node(dest))),
-                Cell::new(figures.share),
+            let mut row = Vec::new();
+            if parts.len() > 1 {
+                row.push(Cell::new(part));
+            }
+            row.push(Cell::new(subject.node(figures.root)));
+            if has_dests {
+                row.push(Cell::new(figures.dest.map_or_else(|| "all".to_owned(), |dest| subject.node(dest))));
+            }
+            row.extend([
+                fraction(&figures.share).map_or_else(Cell::none, Cell::new),
                 Cell::new(figures.hops),
                 Cell::new(figures.depth),
                 Cell::new(figures.pieces),
                 Cell::new(count),
             ]);
+            table.row(row);
         }
     }
-    Some(table)
+    Some((format!("Trees of {}", roots(subject)), table))
+}
+
+/// Returns the number of roots of the listed trees in words, and what is known of the other roots.
+pub(super) fn roots(subject: ExplainedPlan<'_>) -> String {
+    let trees = subject.result.trees.iter().flat_map(|plan| &plan.trees);
+    let ranks = subject.scenario.demand.rank_nodes(&subject.scenario.topology).len();
+    match trees.map(|tree| tree.root).collect::<BTreeSet<u32>>().len() {
+        1 => "one root; other roots have equal trees".to_owned(),
+        few if few < ranks => format!("{few} roots; each other root has trees equal to those of one of them"),
+        all => format!("{all} roots"),
+    }
+}
+
+/// Returns the value of a fraction such as `49/1324`.
+fn fraction(text: &str) -> Option<f64> {
+    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
+    Some(above.parse::<f64>().ok()? / below.parse::<f64>().ok()?)
 }
 
 /// Figures of a tree.
@@ -288,7 +319,7 @@ fn cut(subject: ExplainedPlan<'_>) -> Option<Table> {
         Column::numbers("rate", "rate", Unit::new("GB/s", 1.0, None)),
         Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))),
         Column::numbers("busy_us", "busy", TIME),
-        Column::numbers("busy_share", "of the time", Unit::PERCENT),
+        Column::numbers("busy_share", "of the time", super::occupancy::BUSY),
     ];
     let mut table = Table::new(["link", "links"], columns).bar(4);
     let finish_us = subject.result.claims.finish_us;
