@@ -122,22 +122,24 @@ pub struct Axis<'a> {
     pub whole: bool,
     /// `true` if ticks have decimal prefixes of bytes (1 KB, 2 MB) instead of a unit.
     pub bytes: bool,
+    /// `true` if ticks are times in seconds with their units (10 ns, 1 ms) instead of a unit.
+    pub times: bool,
 }
 
 impl<'a> Axis<'a> {
     /// Creates a linear axis with a unit.
     pub const fn linear(unit: &'a str) -> Self {
-        Self { scale: Scale::Linear, unit, bounds: None, whole: false, bytes: false }
+        Self { scale: Scale::Linear, unit, bounds: None, whole: false, bytes: false, times: false }
     }
 
     /// Creates a logarithmic axis with a unit.
     pub const fn log(unit: &'a str) -> Self {
-        Self { scale: Scale::Log, unit, bounds: None, whole: false, bytes: false }
+        Self { scale: Scale::Log, unit, bounds: None, whole: false, bytes: false, times: false }
     }
 
     /// Creates a logarithmic axis that starts at zero, with a unit.
     pub const fn log_from_zero(unit: &'a str) -> Self {
-        Self { scale: Scale::LogFromZero, unit, bounds: None, whole: false, bytes: false }
+        Self { scale: Scale::LogFromZero, unit, bounds: None, whole: false, bytes: false, times: false }
     }
 
     /// Sets the range to show.
@@ -158,6 +160,13 @@ impl<'a> Axis<'a> {
     #[must_use]
     pub const fn bytes(mut self, bytes: bool) -> Self {
         self.bytes = bytes;
+        self
+    }
+
+    /// Sets whether ticks are times in seconds with their units instead of a unit.
+    #[must_use]
+    pub const fn times(mut self, times: bool) -> Self {
+        self.times = times;
         self
     }
 
@@ -291,10 +300,23 @@ impl<'a> Chart<'a> {
         (width > 0).then_some(Rect { x: area.x + left, width, ..area })
     }
 
+    /// Returns the positions of the samples, in ascending order, if all curves consist of samples at `most` positions or
+    /// fewer; their positions are the ticks. Otherwise returns nothing.
+    fn samples(&self, most: usize) -> Vec<f64> {
+        if self.series.iter().any(|series| !series.marked && series.points.len() > 1) {
+            return Vec::new();
+        }
+        let mut places: Vec<f64> =
+            self.series.iter().flat_map(|series| &series.points).map(|point| point.0).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        if (2..=most).contains(&places.len()) { places } else { Vec::new() }
+    }
+
     fn draw_x_axis(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, row: i32) {
         let muted = self.theme.style(Tone::Muted);
         let across = dots_of(self.theme.glyphs.set).0;
-        let most = (width / 8).max(1) as usize;
+        let most = (width / if self.x.times { 10 } else { 8 }).max(1) as usize;
         // At most one tick per whole number: the distance of ticks is at least one.
         let whole = (x.high - x.low).floor().max(1.0) as usize;
         let ticks = x.ticks(if self.x.whole { most.min(whole) } else { most });
@@ -303,9 +325,16 @@ impl<'a> Chart<'a> {
         let beside = left + width + 1 + unit <= pen.width();
         let until = if beside || unit * 2 > width { left + width } else { left + width - unit - 1 };
         let mut free_from = left;
-        for value in ticks.clone() {
-            let Some(share) = x.share(value) else { continue };
-            let label = if self.x.bytes { number::bytes(value) } else { ticks.label(value) };
+        let samples = self.samples(most);
+        let places = if samples.is_empty() { ticks.clone().collect() } else { samples.clone() };
+        for value in places {
+            let Some(share) = x.share(value).filter(|share| (0.0..=1.0).contains(share)) else { continue };
+            let label = match () {
+                () if self.x.bytes => number::bytes(value),
+                () if self.x.times => number::time(value),
+                () if !samples.is_empty() => number::plain(value),
+                () => ticks.label(value),
+            };
             // A label is centred below its value, but stays below the plot.
             let at = left + cell_of(share, width, across);
             let size = label.len() as i32;
@@ -378,9 +407,13 @@ impl<'a> Chart<'a> {
         others.flat_map(|(_, series)| &series.points).any(|point| place(*point) == Some(cell))
     }
 
-    fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: &Heights) {
-        let ink =
-            Ink { style: self.theme.ink(series.tone, false), letter: series.letter, dotted: series.dotted };
+    fn draw_curve(&self, dots: &mut Dots<'_, '_>, (number, series): (usize, &Series), x: Range, y: &Heights) {
+        let ink = Ink {
+            style: self.theme.ink(series.tone, false),
+            letter: series.letter,
+            dotted: series.dotted,
+            turn: (series.tone != Tone::Answer).then_some(number),
+        };
         if series.step && dots.draws_lines() {
             let (width, across) = (dots.cells().0, dots_of(self.theme.glyphs.set).0);
             let cell = |point: &(f64, f64)| {
@@ -469,8 +502,8 @@ impl Widget for &Chart<'_> {
                 |muted: bool| self.series.iter().enumerate().rev().filter(move |s| is_muted(s.1) == muted);
             of(true).chain(of(false)).filter(|(index, _)| parts.labels.names(self, *index, x, y))
         };
-        for (_, series) in order() {
-            self.draw_curve(&mut dots, series, x, y);
+        for numbered in order() {
+            self.draw_curve(&mut dots, numbered, x, y);
         }
         for (number, series) in order() {
             self.draw_marks(&mut plot, number, series, &parts);

@@ -268,8 +268,8 @@ proptest! {
         let events: Vec<_> = lines.iter().map(|(name, at)| Event { name: name.clone(), at: *at, cursor: false }).collect();
         let scale = [Scale::Linear, Scale::Log, Scale::LogFromZero];
         check(area, |theme, area, buf| {
-            let x = Axis { scale: scale[scales.0], unit: "generation", bounds, whole: true, bytes: false };
-            let y = Axis { scale: scale[scales.1], unit: "ms", bounds, whole: false, bytes: false };
+            let x = Axis { scale: scale[scales.0], unit: "generation", bounds, whole: true, bytes: false, times: scales.0 == 1 };
+            let y = Axis { scale: scale[scales.1], unit: "ms", bounds, whole: false, bytes: false, times: false };
             Chart::new(theme, &series, x, y).baselines(&baselines).events(&events).render(area, buf);
         })?;
     }
@@ -283,7 +283,7 @@ proptest! {
     ) {
         let node = |(name, x, y, tone)| GraphNode { name, place: [x, y], tone };
         let nodes: Vec<_> = nodes.into_iter().map(node).collect();
-        let edge = |(from, to, tone, letter, dotted)| GraphEdge { ends: [from, to], tone, letter, dotted, short: from > to };
+        let edge = |(from, to, tone, letter, dotted)| GraphEdge { ends: [from, to], tone, letter, dotted, short: from > to, wraps: to == 0 };
         let edges: Vec<_> = links.into_iter().map(edge).collect();
         check(area, |theme, area, buf| {
             NetworkGraph::new(theme, &nodes, &edges)

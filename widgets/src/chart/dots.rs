@@ -14,6 +14,8 @@ pub(super) struct Ink {
     pub style: Style,
     pub letter: char,
     pub dotted: bool,
+    /// The cells of other curves that the curve takes: every third column from this one; `None` for all.
+    pub turn: Option<usize>,
 }
 
 /// Quadrant glyphs, indexed by bits: 1 upper left, 2 upper right, 4 lower left, 8 lower right.
@@ -22,6 +24,9 @@ const QUADRANTS: [&str; 16] =
 
 /// Bits of the dots of a Braille cell, by row and column.
 const BRAILLE: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
+/// Number of curves that take turns in the columns in which they coincide.
+const TURNS: usize = 3;
 
 /// Returns the number of dots of a cell across and down.
 pub(crate) const fn dots_of(set: GlyphSet) -> (i32, i32) {
@@ -167,8 +172,19 @@ impl<'p, 'b> Dots<'p, 'b> {
         }
         let (across, down) = self.per_cell();
         let set = self.set;
+        let column = (x / across) as usize;
         let Some(cell) = self.pen.cell(x / across, y / down) else { return };
+        // Where curves coincide, their colours or letters alternate.
+        let is_taken = match set {
+            GlyphSet::Ascii => cell.symbol().starts_with(|sign: char| sign.is_ascii_alphanumeric()),
+            GlyphSet::Block => QUADRANTS[1..].contains(&cell.symbol()),
+            GlyphSet::Braille => {
+                cell.symbol().starts_with(|sign: char| ('\u{2801}'..='\u{28ff}').contains(&sign))
+            }
+        };
+        let keeps = is_taken && ink.turn.is_some_and(|turn| column % TURNS != turn % TURNS);
         match set {
+            GlyphSet::Ascii if keeps => return,
             GlyphSet::Ascii => {
                 let letter = if ink.letter.is_ascii_graphic() { ink.letter } else { '*' };
                 cell.set_char(letter);
@@ -185,7 +201,9 @@ impl<'p, 'b> Dots<'p, 'b> {
                 cell.set_char(char::from_u32(0x2800 + (old | bit)).unwrap_or(' '));
             }
         }
-        cell.set_style(ink.style);
+        if !keeps {
+            cell.set_style(ink.style);
+        }
     }
 
     /// Draws all dots of a column between two heights.

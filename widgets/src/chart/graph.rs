@@ -34,6 +34,8 @@ pub struct GraphEdge {
     pub dotted: bool,
     /// `true` if only a short line is drawn at each end, because the whole line would lie on others.
     pub short: bool,
+    /// `true` if a short link connects the ends of a row or a column of a grid: its lines point outwards.
+    pub wraps: bool,
 }
 
 /// The network.
@@ -71,15 +73,27 @@ impl<'a> NetworkGraph<'a> {
         self
     }
 
+    /// Returns half the width of the widest name.
+    fn half_name(&self) -> i32 {
+        let widths = self.nodes.iter().map(|node| i32::from(text::width(&node.name, self.theme.glyphs)));
+        widths.max().unwrap_or(0) / 2
+    }
+
+    /// Returns the cell at which a short line from an end of a link stops, if it points away from the other end.
+    fn outward(&self, end: (i32, i32), other: (i32, i32)) -> (i32, i32) {
+        let reach = self.half_name() + 3;
+        (end.0 - reach * (other.0 - end.0).signum(), end.1 - (other.1 - end.1).signum())
+    }
+
     /// Returns the column and row of the middle of a node, chosen so that its name has room.
     fn middle(&self, pen: &Pen<'_>, node: &GraphNode) -> (i32, i32) {
-        let glyphs = self.theme.glyphs;
-        let widest = self.nodes.iter().map(|node| i32::from(text::width(&node.name, glyphs))).max();
-        let side = widest.unwrap_or(0) / 2 + 1;
+        // Lines that point outwards get a row above and below, and columns beside the names.
+        let rim = i32::from(self.edges.iter().any(|edge| edge.wraps));
+        let side = self.half_name() + 1 + 2 * rim;
         let [x, y] = node.place;
         let across = f64::from((pen.width() - 1 - 2 * side).max(0));
-        let down = f64::from((pen.height() - 1).max(0));
-        (side + (x.clamp(0.0, 1.0) * across).round() as i32, (y.clamp(0.0, 1.0) * down).round() as i32)
+        let down = f64::from((pen.height() - 1 - 2 * rim).max(0));
+        (side + (x.clamp(0.0, 1.0) * across).round() as i32, rim + (y.clamp(0.0, 1.0) * down).round() as i32)
     }
 
     /// Returns the cells of the ends of a link.
@@ -90,13 +104,15 @@ impl<'a> NetworkGraph<'a> {
 
     fn draw_edge(&self, pen: &mut Pen<'_>, edge: &GraphEdge) {
         let Some([from, to]) = self.ends(pen, edge.ends) else { return };
-        let ink = Ink { style: self.theme.ink(edge.tone, false), letter: edge.letter, dotted: edge.dotted };
+        let style = self.theme.ink(edge.tone, false);
+        let ink = Ink { style, letter: edge.letter, dotted: edge.dotted, turn: None };
         let mut dots = Dots::new(pen);
         let (across, down) = (dots.width() / dots.cells().0.max(1), dots.height() / dots.cells().1.max(1));
         let dot = |(x, y): (i32, i32)| (x * across + across / 2, y * down + down / 2);
         if edge.short {
             for (end, other) in [(from, to), (to, from)] {
-                dots.line(dot(end), dot(stub(end, other)), ink);
+                let stop = if edge.wraps { self.outward(end, other) } else { stub(end, other) };
+                dots.line(dot(end), dot(stop), ink);
             }
         } else {
             dots.line(dot(from), dot(to), ink);

@@ -7,7 +7,7 @@ use crate::axis::Range;
 use crate::number::{self, Num};
 use crate::pen::Pen;
 use crate::text::{self, Cut};
-use crate::theme::Tone;
+use crate::theme::{Theme, Tone};
 
 /// Maximum number of labels at the right end.
 const MAX_LABELS: usize = 16;
@@ -19,11 +19,13 @@ struct EndLabel {
     share: f64,
     index: usize,
     baseline: bool,
+    /// `true` if the label names a mark, whose row it keeps.
+    fixed: bool,
 }
 
 impl EndLabel {
     fn at(share: f64, y: &Heights, index: usize, baseline: bool) -> Self {
-        Self { row: y.row(share), share, index, baseline }
+        Self { row: y.row(share), share, index, baseline, fixed: false }
     }
 
     const fn is(&self, other: &Self) -> bool {
@@ -48,10 +50,14 @@ impl Labels {
         let room = MAX_LABELS.min(y.rows().max(0) as usize);
         let mut labels = Self::default();
         for (index, series) in chart.series.iter().enumerate() {
-            let last = series.points.iter().rev().find_map(|point| y.share(point.1));
+            // A curve outside the plot has no label.
+            let mut seen =
+                series.points.iter().rev().filter(|point| x.share(point.0).is_none_or(|at| at <= 1.0));
+            let last = seen.find_map(|point| y.share(point.1)).filter(|share| (-0.01..=1.01).contains(share));
             let is_inside = exit(series, x, y).or_else(|| early_end(series, x, y)).is_some();
             if let Some(share) = last.filter(|_| labels.count < room && !is_inside) {
-                labels.ends[labels.count] = EndLabel::at(share, y, index, false);
+                let fixed = series.points.len() == 1;
+                labels.ends[labels.count] = EndLabel { fixed, ..EndLabel::at(share, y, index, false) };
                 labels.count += 1;
             }
         }
@@ -99,22 +105,27 @@ impl Labels {
         let width = |label: &EndLabel| {
             let series = chart.series.get(label.index).filter(|_| !label.baseline);
             let gaps = if series.is_some_and(|series| Chart::gaps(series, x, y) > 0) { 12 } else { 0 };
-            let letter = 2 * i32::from(series.is_some_and(|series| self.letter_before(series).is_some()));
+            let letter =
+                2 * i32::from(series.is_some_and(|series| self.letter_before(series, chart.theme).is_some()));
             i32::from(text::width(chart.label_of(label).0, glyphs)) + gaps + letter
         };
         self.all().iter().map(width).max().map_or(0, |width| width + 1)
     }
 
-    /// Returns the letter that precedes the name of a curve, unless the name starts with it.
-    fn letter_before(&self, series: &Series) -> Option<char> {
+    /// Returns the letter that precedes the name of a curve, unless the name starts with it; for a curve of one point,
+    /// the sign of its mark.
+    fn letter_before(&self, series: &Series, theme: &Theme) -> Option<char> {
         let letter = series.letter;
+        if series.points.len() == 1 && !self.letters && !theme.is_ascii() {
+            return theme.glyphs.dot.chars().next();
+        }
         let starts = series.name.chars().next().is_some_and(|first| first.eq_ignore_ascii_case(&letter));
         (self.letters && letter.is_ascii_graphic() && !starts).then_some(letter)
     }
 }
 
 /// Assigns every label a row of its own in the order of the lines: moves labels down if two need the same row, then up
-/// again from the bottom.
+/// again from the bottom. The names of marks keep their rows.
 fn spread(labels: &mut [EndLabel], y: &Heights) {
     for label in &mut *labels {
         label.row = y.row(label.share);
@@ -123,20 +134,49 @@ fn spread(labels: &mut [EndLabel], y: &Heights) {
         let lines = b.share.total_cmp(&a.share);
         lines.then(a.baseline.cmp(&b.baseline)).then(a.index.cmp(&b.index))
     });
-    let mut next = 0;
+    let mut kept: Vec<i32> = Vec::new();
     for label in &mut *labels {
-        label.row = label.row.max(next);
+        label.fixed &= !kept.contains(&label.row);
+        if label.fixed {
+            kept.push(label.row);
+        }
+    }
+    let mut next = 0;
+    for label in labels.iter_mut().filter(|label| !label.fixed) {
+        let mut rows = label.row.max(next)..;
+        label.row = rows.find(|row| !kept.contains(row)).unwrap_or(next);
         next = label.row + 1;
     }
+    if kept.is_empty() {
+        centre(labels, y);
+    }
     let mut limit = y.rows() - 1;
-    for label in labels.iter_mut().rev() {
-        label.row = label.row.min(limit);
+    for label in labels.iter_mut().rev().filter(|label| !label.fixed) {
+        let mut rows = (0..=label.row.min(limit)).rev();
+        label.row = rows.find(|row| !kept.contains(row)).unwrap_or(0);
         limit = label.row - 1;
+    }
+}
+
+/// Moves each run of labels in consecutive rows up, by half of the rows by which a label of it is below its line.
+fn centre(labels: &mut [EndLabel], y: &Heights) {
+    let mut free = 0;
+    for run in labels.chunk_by_mut(|a, b| b.row == a.row + 1) {
+        let below = run.iter().map(|label| label.row - y.row(label.share)).max().unwrap_or(0);
+        let above = run.first().map_or(0, |label| label.row - free);
+        let up = (below / 2).min(above).max(0);
+        for label in &mut *run {
+            label.row -= up;
+        }
+        free = run.last().map_or(free, |label| label.row + 1);
     }
 }
 
 /// Fraction of the width before which the end of a curve has its label next to it.
 const EARLY: f64 = 0.7;
+
+/// Maximum number of columns between the end of a curve and its name.
+const AWAY: i32 = 8;
 
 /// Minimum number of rows of a plot with names next to the ends of curves.
 const HIGH: i32 = 5;
@@ -160,7 +200,8 @@ fn exit(series: &Series, x: Range, y: &Heights) -> Option<(f64, f64)> {
     let inside = |share: &f64| (0.0..=1.0).contains(share);
     let mut later: Option<(f64, f64)> = None;
     for (at, high) in series.points.iter().rev().filter_map(place).filter(|(at, _)| inside(at)) {
-        if inside(&high) {
+        let crosses = later.is_some_and(|(_, above)| (above > 1.0) != (high > 1.0));
+        if inside(&high) || crosses {
             let (next, above) = later?;
             let edge = if above > 1.0 { 1.0 } else { 0.0 };
             return Some((at + (next - at) * (edge - high) / (above - high), edge));
@@ -187,7 +228,7 @@ impl Chart<'_> {
             let style = self.theme.ink(tone, bold);
             let series = self.series.get(label.index).filter(|_| !label.baseline);
             let mut column = left + width + 1;
-            if let Some(letter) = series.and_then(|series| labels.letter_before(series)) {
+            if let Some(letter) = series.and_then(|series| labels.letter_before(series, self.theme)) {
                 pen.text(column, label.row, letter.encode_utf8(&mut [0; 4]), self.theme.ink(tone, true));
                 column += 2;
             }
@@ -223,13 +264,16 @@ impl Chart<'_> {
         (at, edge): (f64, f64),
     ) {
         let ChartParts { y, labels, left, width, .. } = parts;
-        let letter = labels.letter_before(series);
+        // A name beside its mark needs no letter.
+        let letter = labels.letter_before(series, self.theme).filter(|_| series.points.len() > 1);
         let wide = i32::from(text::width(&series.name, self.theme.glyphs)) + 2 * i32::from(letter.is_some());
         let column = left + cell_of(at, *width, dots_of(self.theme.glyphs.set).0);
         let from_edge = if edge > 0.5 { 1 } else { -1 };
         let away = (0..(y.rows() / 2).max(1)).flat_map(|row| [from_edge * row, -from_edge * row]);
         let rows = away.map(|away| y.row(edge) + away).filter(|row| (0..y.rows()).contains(row));
-        let places = rows.flat_map(|row| [(column + 2, row), (column - 1 - wide, row)]);
+        let beside = |far: i32| move |row: i32| [(column + 2 + far, row), (column - 1 - wide - far, row)];
+        let farther = (1..AWAY).flat_map(|far| rows.clone().flat_map(beside(far)));
+        let places = rows.clone().flat_map(beside(0)).chain(farther);
         let behind = [" ", self.theme.glyphs.vertical_dotted, self.theme.glyphs.baseline];
         let mut is_free = |&(from, row): &(i32, i32)| {
             let inside = from > *left && from + wide <= pen.width();

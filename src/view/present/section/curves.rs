@@ -102,6 +102,7 @@ impl CurvesView {
             (label, "") => label.to_owned(),
             // The ticks have the unit.
             _ if is_bytes(curves.axis_unit) => String::new(),
+            (label, _) if curves.axis_is_log && is_time(curves.axis_unit) => label.to_owned(),
             // The values have the same unit, so the axis needs its name too.
             (label, symbol) if curves.curves.iter().any(|curve| curve.unit.symbol == symbol) => {
                 format!("{label}, {symbol}")
@@ -142,9 +143,13 @@ impl CurvesView {
         (0..self.stops.len()).map(move |at| Item { id: item_id(self.block, at), row, place: at as f32 })
     }
 
-    /// Returns the item at the position nearest to the first mark.
+    /// Returns the item at the position nearest to a curve of one point, else to the first mark.
     pub fn marked(&self) -> Option<ItemId> {
-        let mark = self.curves.marks.first()?.at;
+        let single = self.curves.curves.iter().find_map(|curve| match curve.points[..] {
+            [point] => Some(point.at),
+            _ => None,
+        });
+        let mark = single.or_else(|| Some(self.curves.marks.first()?.at))?;
         let apart = |at: f64| if self.axis_is_log { (at / mark).ln().abs() } else { (at - mark).abs() };
         let stops = self.stops.iter().enumerate().filter(|(_, at)| apart(**at).is_finite());
         let nearest = stops.min_by(|a, b| apart(*a.1).total_cmp(&apart(*b.1)))?;
@@ -166,14 +171,15 @@ impl CurvesView {
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
         let at = self.stop(id)?;
         let unit = self.curves.axis_unit;
-        let place = if is_bytes(unit) { number::bytes(at).into() } else { text::cell(&Cell::new(at), unit) };
+        let grouped = |value: f64, unit: Unit| number::grouped(&text::cell(&Cell::new(value), unit));
+        let place = if is_bytes(unit) { number::bytes(at).into() } else { grouped(at, unit) };
         let mut phrase = Phrase::new().answer(format!("> {} {place}", self.curves.axis_label));
         for curve in &self.curves.curves {
             let Some(point) = curve.points.iter().rfind(|point| point.at <= at) else { continue };
             if point.at < at && !curve.steps {
                 continue;
             }
-            let value = text::cell(&Cell::new(point.value), curve.unit);
+            let value = grouped(point.value, curve.unit);
             phrase = phrase.muted(format!("  {} ", curve.label)).with(value, curve.tone);
         }
         Some(phrase)
@@ -212,7 +218,9 @@ impl CurvesView {
                 true => Axis::log(&self.axis_unit),
                 false => Axis::linear(&self.axis_unit).whole(self.axis_is_whole),
             };
-            let x = x.bytes(is_bytes(self.curves.axis_unit));
+            let x = x
+                .bytes(is_bytes(self.curves.axis_unit))
+                .times(self.axis_is_log && is_time(self.curves.axis_unit));
             let x = match self.window(input).or(self.axis_range) {
                 Some((from, to)) => x.bounds(from, to),
                 None => x,
@@ -284,6 +292,11 @@ impl CurvesView {
         };
         (last > first).then(|| (at(start), at(stop)))
     }
+}
+
+/// Returns `true` if the unit is the second.
+fn is_time(unit: Unit) -> bool {
+    unit.symbol == Unit::SECONDS.symbol
 }
 
 /// Returns `true` for sizes in bytes, which are shown with decimal prefixes.

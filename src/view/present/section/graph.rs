@@ -4,7 +4,7 @@
 use super::tone;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{from, line};
-use lightbay_core::report::{Matrix, Tone as Meaning, text};
+use lightbay_core::report::{Matrix, Tone as Meaning, Unit, text};
 use lightbay_widgets::{GraphEdge, GraphNode, NetworkGraph, Piece, Theme, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,6 +12,9 @@ use ratatui::widgets::Widget;
 
 /// Letters that mark the rates of links on a screen without colours, the largest rate first.
 const LETTERS: &[u8] = b"#=-.:+";
+
+/// Tones of links by their counts, the largest count first.
+const COUNTS: [Tone; 3] = [Tone::Answer, Tone::Muted, Tone::Rule];
 
 /// The network on the screen.
 #[derive(Debug)]
@@ -50,7 +53,12 @@ impl GraphView {
         rates.dedup();
         let letter = |rank: usize| char::from(LETTERS[rank.min(LETTERS.len() - 1)]);
         let value = |rate: f64| format!("{} {}", text::number(rate, matrix.unit), matrix.unit.symbol);
-        let named = |(rank, rate): (usize, &f64)| (Tone::Series(rank as u8), letter(rank), value(*rate));
+        // Counts are amounts of one thing, so they differ by weight; rates are types of links.
+        let by_rank = |rank: usize| match COUNTS.get(rank.min(COUNTS.len() - 1)) {
+            Some(tone) if matrix.unit == Unit::COUNT => *tone,
+            _ => Tone::Series(rank as u8),
+        };
+        let named = |(rank, rate): (usize, &f64)| (by_rank(rank), letter(rank), value(*rate));
         let key = rates.iter().enumerate().take(MOST_VALUES).map(named).collect();
         let pitch = [0, 1].map(|axis| pitch(&matrix.places, axis));
         let mut edges: Vec<(u8, GraphEdge)> = Vec::new();
@@ -62,7 +70,9 @@ impl GraphView {
                 let rank =
                     shown.value.as_f64().and_then(|rate| rates.iter().position(|known| *known == rate));
                 let rank = rank.unwrap_or(0);
-                let by_rate = Tone::Series(rank as u8);
+                let by_rate = by_rank(rank);
+                let ends = [matrix.places[from], matrix.places[to]];
+                let short = matrix.is_grid && !are_near(ends, pitch);
                 let edge = GraphEdge {
                     ends: [from, to],
                     tone: if shown.tone == Meaning::Text { by_rate } else { tone(shown.tone) },
@@ -72,7 +82,8 @@ impl GraphView {
                         _ => letter(rank),
                     },
                     dotted: shown.tone == Meaning::Bad,
-                    short: matrix.is_grid && !are_near([matrix.places[from], matrix.places[to]], pitch),
+                    short,
+                    wraps: short && are_in_line(&matrix.places, ends, pitch),
                 };
                 edges.push((weight(shown.tone), edge));
             }
@@ -80,8 +91,9 @@ impl GraphView {
         // Binding and failed links are drawn on top.
         edges.sort_by_key(|(weight, _)| *weight);
         let edges = edges.into_iter().map(|(_, edge)| edge).collect();
-        // Each name has four rows of the screen for itself and its links.
-        let least_area = matrix.rows.iter().map(|name| 4 * (name.chars().count() as u32 + 2)).sum();
+        // Each name has four rows of the screen for itself and its links; in a grid, whose links are short, two.
+        let rows = if matrix.is_grid { 2 } else { 4 };
+        let least_area = matrix.rows.iter().map(|name| rows * (name.chars().count() as u32 + 2)).sum();
         Some(Self { nodes, edges, key, least_area })
     }
 
@@ -118,7 +130,7 @@ impl GraphView {
 }
 
 /// Factor by which neighbours of a grid may be farther from each other than the nearest columns or rows.
-const NEAR: f64 = 1.5;
+const NEAR: f64 = 1.2;
 
 /// Returns the smallest distance between two columns (`axis` 0) or rows (1) of nodes.
 fn pitch(places: &[[f64; 2]], axis: usize) -> f64 {
@@ -132,6 +144,16 @@ fn pitch(places: &[[f64; 2]], axis: usize) -> f64 {
 fn are_near([a, b]: [[f64; 2]; 2], pitch: [f64; 2]) -> bool {
     let apart = [0, 1].map(|axis| (a[axis] - b[axis]).abs());
     (0..2).any(|axis| apart[1 - axis] < 1e-6 && apart[axis] < NEAR * pitch[axis])
+}
+
+/// Returns `true` if two nodes of a grid are in one row or column of neighbours, without a gap between planes.
+fn are_in_line(places: &[[f64; 2]], [a, b]: [[f64; 2]; 2], pitch: [f64; 2]) -> bool {
+    let Some(along) = (0..2).find(|axis| (a[1 - axis] - b[1 - axis]).abs() < 1e-6) else { return false };
+    let (low, high) = (a[along].min(b[along]), a[along].max(b[along]));
+    let mut at: Vec<f64> = places.iter().map(|place| place[along]).collect();
+    at.retain(|at| (low..=high).contains(at));
+    at.sort_by(f64::total_cmp);
+    at.windows(2).all(|pair| pair[1] - pair[0] < NEAR * pitch[along])
 }
 
 /// Returns the rank of a link by its meaning; links of a higher rank are drawn on top.
