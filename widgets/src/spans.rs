@@ -167,6 +167,29 @@ impl<'a> SpanLanes<'a> {
         }
     }
 
+    /// Draws a bar in a column that has one end of it: the part of the column that the bar covers.
+    fn draw_end(
+        &self,
+        pen: &mut Pen<'_>,
+        bar: &SpanBar,
+        share: f64,
+        is_start: bool,
+        (x, lowest): (i32, i32),
+    ) {
+        let glyphs = self.theme.glyphs;
+        let eighths = ((share * 8.0).round() as usize).clamp(1, 8);
+        let style = self.style(bar, false);
+        let mut letter = [0; 4];
+        let (glyph, style) = match (self.theme.shades(), is_start && eighths < 8) {
+            (true, true) => (glyphs.left_eighths[7 - eighths], style.add_modifier(Modifier::REVERSED)),
+            (false, _) if eighths >= 4 => (&*bar.letter.encode_utf8(&mut letter), style),
+            _ => (glyphs.left_eighths[eighths - 1], style),
+        };
+        for row in 0..self.bar_rows() {
+            pen.glyph(x, lowest - row, glyph, style);
+        }
+    }
+
     fn axis(&self, pen: &mut Pen<'_>, left: i32, plot: i32) {
         let muted = self.theme.style(Tone::Muted);
         let range = Range::new(self.window.0, self.window.1, Scale::Linear);
@@ -191,19 +214,18 @@ impl<'a> SpanLanes<'a> {
     /// distinguishable. `drawn` has the bar of each column.
     fn write_letters(&self, pen: &mut Pen<'_>, drawn: &[Option<&SpanBar>], (left, y): (i32, i32)) {
         let full = pen.glyphs().eighths[7];
-        if !self.theme.shades() || self.theme.is_ascii() {
-            return;
-        }
         let mut x = left;
         for run in drawn.chunk_by(|a, b| a.map(|bar| bar.letter) == b.map(|bar| bar.letter)) {
             let (middle, wide) = (run.len() / 2, run.len() as i32);
-            if let Some(bar) =
-                run[middle].filter(|bar| wide >= LETTERED && bar.letter.is_ascii_alphanumeric())
-            {
-                // On a low bar the letter has the colour of the bar.
+            let is_lettered = |bar: &&SpanBar| !bar.thin && bar.letter.is_ascii_alphanumeric();
+            if let Some(bar) = run[middle].filter(|bar| wide >= LETTERED && is_lettered(bar)) {
+                // On a low bar the letter has the hue of the bar.
                 let is_full = pen.cell(x + middle as i32, y).is_some_and(|cell| cell.symbol() == full);
-                let style = self.theme.style(bar.tone);
-                let style = if is_full { style.add_modifier(Modifier::REVERSED) } else { style };
+                let style = match bar.tone {
+                    tone if is_full => self.theme.style(tone).add_modifier(Modifier::REVERSED),
+                    Tone::SeriesDim(hue) => self.theme.style(Tone::Series(hue)),
+                    tone => self.theme.style(tone),
+                };
                 pen.glyph(x + middle as i32, y, bar.letter.encode_utf8(&mut [0; 4]), style);
             }
             x += wide;
@@ -239,10 +261,11 @@ impl<'a> SpanLanes<'a> {
                 first += 1;
             }
             let inside = lane.bars[first..].iter().take_while(|bar| bar.from < high);
-            let (mut covered, mut most, mut shown) = (0.0, -1.0, None::<&SpanBar>);
+            let (mut covered, mut most, mut shown, mut count) = (0.0, -1.0, None::<&SpanBar>, 0);
             for bar in inside {
                 let overlap = bar.to.min(high) - bar.from.max(low);
                 covered += overlap.max(0.0) * (1.0 - bar.idle);
+                count += i32::from(overlap >= 0.0);
                 let is_selected = Some(bar.id) == state.selected;
                 // The selected interval is visible even if it is very short.
                 if overlap > most || is_selected {
@@ -259,6 +282,20 @@ impl<'a> SpanLanes<'a> {
             if let Some(bar) = shown {
                 let selected = Some(bar.id) == state.selected;
                 let share = if selected { 1.0 - bar.idle } else { covered / step };
+                // A column of several intervals shows by its height how much of it they cover, and so does a column whose
+                // interval has another one close to it.
+                let is_near = |other: &SpanBar| {
+                    other.id != bar.id
+                        && (bar.from > low && other.to <= bar.from && other.to > low - step
+                            || bar.to < high && other.from >= bar.to && other.from < high + step)
+                };
+                let near = first.saturating_sub(1)..(first + 3).min(lane.bars.len());
+                let is_end = count == 1 && share < 1.0 && bar.idle == 0.0 && !bar.thin;
+                let is_end = is_end && !lane.bars[near].iter().any(is_near);
+                if is_end && !selected && !self.theme.is_ascii() {
+                    self.draw_end(pen, bar, share, bar.from > low && bar.to >= high, (x, lowest));
+                    continue;
+                }
                 let style = self.style(bar, selected);
                 let style = if selected && !self.theme.shades() { self.theme.cursor() } else { style };
                 for row in 0..rows {
@@ -378,7 +415,7 @@ mod tests {
             ..SpanLane::default()
         }];
         let drawn = drawn(&Theme::default(), &lanes, 26, &mut SpanLanesState::default());
-        assert_eq!(drawn.lines().nth(1), Some(" link █████a████··▁··▄····"));
+        assert_eq!(drawn.lines().nth(1), Some(" link █████a████··▏··▌····"));
     }
 
     #[test]
@@ -394,7 +431,7 @@ mod tests {
         (&SpanLanes::new(&theme, &lanes, (0.0, 100.0), "us").tall(3)).render(area, &mut buf, &mut state);
         let drawn = text_of(&buf);
         let rows: Vec<&str> = drawn.lines().map(str::trim_end).collect();
-        assert_eq!(rows[1..3], ["      ██████████", " link █████a████·····█····"], "{drawn}");
+        assert_eq!(rows[1..3], ["      ██████████     ▌", " link █████a████·····▌····"], "{drawn}");
         assert_eq!(state.hits.at(7, 1).map(|hit| hit.id), Some(0));
     }
 
