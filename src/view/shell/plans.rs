@@ -59,7 +59,10 @@ impl Plans {
             let sign = Piece::new(if stale { " *" } else { "" }, Tone::Changed);
             vec![Piece::answer(format!("best {}", entry.number)), sign]
         });
-        let remedy = format!("{} solves with {}", solve_key(app), work.now.method);
+        let remedy = match app.runs.active().next() {
+            Some(_) => "a run is active".to_owned(),
+            None => format!("{} solves with {}", solve_key(app), work.now.method),
+        };
         let state = if app.plans.is_empty() {
             PaneState::Empty { what: "no plan yet", remedy: &remedy }
         } else {

@@ -287,7 +287,7 @@ impl ListBlock {
             let shown = if column.aligned { shown.cut(Cut::End).grow() } else { shown };
             shown.priority(column.priority)
         };
-        let columns = table.columns.iter().enumerate().map(column).collect();
+        let mut columns: Vec<Column> = table.columns.iter().enumerate().map(column).collect();
         let beside = if let Some(axis) = &table.loads {
             PictureScale::loads(axis.clone())
         } else {
@@ -300,6 +300,10 @@ impl ListBlock {
                 PictureScale::parts(pictures, &table.parts, limit, column)
             }
         };
+        // Words in the last column use the rest of the row.
+        if let Some(last) = columns.last_mut().filter(|last| !beside.is_some() && last.width == WORDS) {
+            last.grow = true;
+        }
         // A table without any heading has no row for headings.
         let heads = table.columns.iter().any(|column| !column.label.is_empty());
         let aligned = table.columns.iter().position(|column| column.aligned);
