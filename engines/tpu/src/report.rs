@@ -188,15 +188,16 @@ impl<'a> TpuReport<'a> {
         self.result()?.routing.as_ref().ok_or_else(|| Unavailable::absent(because, remedy))
     }
 
-    /// Returns the routes of the plan, or estimated routes (and `true`) if the plan has none.
+    /// Returns the routes of the plan; if it has none, the dimension-order routes of a torus, else estimated routes (and
+    /// `true`).
     fn routing_or_estimate(&self, deadline: Deadline) -> Result<(Cow<'a, Routing>, bool), Unavailable> {
         let missing = match self.routing() {
             Ok(routing) => return Ok((Cow::Borrowed(routing), false)),
             Err(missing) => missing,
         };
         let pod = self.result()?.topology.topology().map_err(Unavailable::failed)?;
-        let routing = estimate::routing(&pod, self.scenario, deadline).ok_or(missing)?;
-        Ok((Cow::Owned(routing), true))
+        let estimated = estimate::routing(&pod, self.scenario, deadline).ok_or(missing)?;
+        Ok((Cow::Owned(estimated.routing), !estimated.by_dimension))
     }
 }
 

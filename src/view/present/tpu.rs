@@ -6,14 +6,15 @@ mod live;
 mod vc_load;
 
 use super::job_results::JobResults;
-use super::section::pane::remedy_now;
+use super::section::pane::{is_preview, remedy_now};
 use super::{Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::state::App;
 use lightbay_core::clock::Deadline;
+use lightbay_engines::tpu::analysis::estimate::{self, EstimatedRoutes};
+use lightbay_engines::tpu::analysis::explained;
 use lightbay_engines::tpu::analysis::tori::Tori;
-use lightbay_engines::tpu::analysis::{estimate, explained};
 use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::report::NOT_ROUTED;
@@ -121,13 +122,13 @@ impl Explain for ExplainedPod {
 }
 
 impl ExplainedPod {
-    /// Returns the same plan with estimated routes, by allowed turns.
+    /// Returns the same plan with dimension-order routes if it is a torus, else with estimated routes, by allowed turns.
     fn estimated(&self) -> Result<Self, String> {
         let routing = estimate::routing(&self.facts.pod, &self.scenario, Deadline::NEVER);
-        let routing = routing.ok_or_else(|| NOT_ROUTED.to_owned())?;
+        let EstimatedRoutes { routing, by_dimension } = routing.ok_or_else(|| NOT_ROUTED.to_owned())?;
         let routes = Some(explained::Routes::of(&self.facts.pod, &routing));
         let facts = explained::PodFacts { routes, ..self.facts.clone() };
-        Ok(Self { facts, is_estimate: true, by_dimension: false, ..self.clone() })
+        Ok(Self { facts, is_estimate: !by_dimension, by_dimension, ..self.clone() })
     }
 }
 
@@ -136,6 +137,11 @@ fn mcf(value: f64) -> number::Num {
     let is_positive = value > 0.0 && value.is_finite();
     let decimals = if is_positive { (3.0 - value.log10().floor()).clamp(3.0, 9.0) as usize } else { 6 };
     number::fixed(value, decimals)
+}
+
+/// Returns the name of a plan by its key.
+fn named(key: u64) -> String {
+    if is_preview(key) { "preview".to_owned() } else { format!("plan {key}") }
 }
 
 /// Draws the message that a plan lists no routes, and that none can be estimated.
@@ -281,13 +287,13 @@ impl KindPanes for Tpu {
         };
         let routed = self.estimated(app, &plan, &mut out.jobs);
         if input.info.number == 1 {
-            let Some(plan) = routed else {
-                let what = Shown::Waiting("an estimate of the routes");
-                return frame(input, &Title::default(), what, area, buf);
-            };
             let baseline = baseline.as_deref();
             let baseline = baseline.map(|plan| vc_load::BaselineRoutes { plan, name: name(plan.key) });
-            self.vc_load.draw(input, &plan, (tori, baseline.as_ref()), area, buf, drawn, out);
+            let waits = routed.is_none();
+            let routed = routed.unwrap_or_else(|| Arc::clone(&plan));
+            let newer = Some(app.shown_key()).filter(|key| *key != routed.key);
+            let beside = vc_load::Compared { tori, baseline: baseline.as_ref(), waits, newer };
+            self.vc_load.draw(input, &routed, &beside, area, buf, drawn, out);
         } else {
             // The switches of a new plan are shown at once, with the loads of its routes as soon as they are known.
             let plan = routed.filter(|routed| routed.facts.pod == plan.facts.pod).unwrap_or(plan);

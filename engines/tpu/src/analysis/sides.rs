@@ -2,7 +2,7 @@
 
 use super::explained::Routes;
 use super::loads::{LoadFigures, Loads, UNEVEN, ratio};
-use super::tori::Tori;
+use super::tori::{Tori, Torus};
 
 /// One of the compared sets of routes.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,19 +75,24 @@ pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
         loads: routes.after.clone(),
         present: true,
     });
-    for torus in tori.iter().flat_map(|tori| &tori.tori) {
-        // A plan that is this torus is not compared with itself.
-        if let Some(routes) = torus.routes.as_ref().filter(|of_torus| of_torus.hops != routes.hops) {
-            sides.push(Side {
-                name: format!("{}, DOR", torus.name),
-                short: format!("{}, DOR", torus.family()),
-                note: "dimension order, dateline",
-                hops: routes.hops.clone(),
-                figures: figures(&routes.after),
-                loads: routes.after.clone(),
-                present: false,
-            });
-        }
-    }
+    // A plan that is a torus is not compared with itself.
+    sides.extend(tori.into_iter().flat_map(of_tori).filter(|side| side.hops != routes.hops));
     sides
+}
+
+/// The routes of the tori.
+pub fn of_tori(tori: &Tori) -> Vec<Side> {
+    let side = |torus: &Torus| {
+        let routes = torus.routes.as_ref()?;
+        Some(Side {
+            name: format!("{}, DOR", torus.name),
+            short: format!("{}, DOR", torus.family()),
+            note: "dimension order, dateline",
+            hops: routes.hops.clone(),
+            figures: figures(&routes.after),
+            loads: routes.after.clone(),
+            present: false,
+        })
+    };
+    tori.tori.iter().filter_map(side).collect()
 }

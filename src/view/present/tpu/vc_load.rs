@@ -5,9 +5,9 @@ use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, columns, ends, from, line, row};
-use crate::view::present::tpu::{ExplainedPod, Tori, no_routes};
+use crate::view::present::tpu::{ExplainedPod, Tori, named, no_routes};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::tpu::analysis::sides::{Side, sides};
+use lightbay_engines::tpu::analysis::sides::{Side, of_tori, sides};
 use lightbay_engines::tpu::analysis::tori::ROUTED_CUBES;
 use lightbay_engines::tpu::model::pod::CHIPS;
 use lightbay_widgets::{
@@ -28,14 +28,17 @@ const BOTH: u16 = 66;
 /// Minimum size at which the figures of all channels are drawn below the distributions.
 const WHOLE: (u16, u16) = (100, 28);
 
+/// Width of a pane below which its title is abbreviated.
+const NARROW: u16 = 70;
+
 /// Number of columns of the scale of shares.
 const SCALE: u16 = 4;
 
 /// Factor of a channel in an item's id: the last two digits of the id are the virtual channel.
 const STRIDE: ItemId = 100;
 
-/// The displayed plan, the torus beside it, and the baseline plan.
-type PlanKey = (u64, usize, Option<u64>);
+/// The displayed plan, `true` if it has routes, the number of tori, and the baseline plan.
+type PlanKey = (u64, bool, usize, Option<u64>);
 
 /// Data of the pane, refilled when the plan changes or the routes of another torus arrive.
 #[derive(Debug, Default)]
@@ -55,6 +58,18 @@ pub struct BaselineRoutes<'a> {
     pub plan: &'a ExplainedPod,
     /// Name of the baseline: `B 3 tons-fast`.
     pub name: String,
+}
+
+/// What the routes of a plan are compared with, and whether they are current.
+pub struct Compared<'a> {
+    /// The tori of the same size.
+    pub tori: Option<&'a Tori>,
+    /// The baseline plan.
+    pub baseline: Option<&'a BaselineRoutes<'a>>,
+    /// `true` while the routes of the plan are being estimated; the tori are shown until then.
+    pub waits: bool,
+    /// Key of the displayed plan, if the routes belong to an earlier plan.
+    pub newer: Option<u64>,
 }
 
 impl BaselineRoutes<'_> {
@@ -96,18 +111,22 @@ impl VcPane {
         &mut self,
         input: &PaneInput<'_>,
         plan: &ExplainedPod,
-        (tori, baseline): (Option<&Tori>, Option<&BaselineRoutes<'_>>),
+        compared: &Compared<'_>,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
-        let Some(routes) = &plan.facts.routes else { return no_routes(input, plan, area, buf) };
+        let Compared { tori, baseline, waits, newer } = *compared;
+        let routes = plan.facts.routes.as_ref();
         let count = tori.map_or(0, |tori| tori.tori.len() + 1);
-        let of = (plan.key, count, baseline.map(|baseline| baseline.plan.key));
+        let of = (plan.key, routes.is_some(), count, baseline.map(|baseline| baseline.plan.key));
         if self.of != Some(of) {
             self.of = Some(of);
-            self.sides = sides(routes, plan.by_dimension, tori);
+            self.sides = match routes {
+                Some(routes) => sides(routes, plan.by_dimension, tori),
+                None => tori.filter(|_| waits).map_or_else(Vec::new, of_tori),
+            };
             // The baseline comes after the plan and before the tori, which are dropped first if space is short.
             if let Some(side) = baseline.and_then(BaselineRoutes::side) {
                 let after = self.sides.iter().position(|side| side.present).map_or(0, |at| at + 1);
@@ -115,12 +134,22 @@ impl VcPane {
             }
             self.items = self.items();
         }
-        let mut value = vec![Piece::muted("min/max ")];
-        if let Some(before) = routes.ratio_before().filter(|_| routes.hops.len() > 1) {
-            let arrow = format!(" {} ", input.app.look.theme.glyphs.arrow);
-            value.extend([Piece::muted(number::fixed(before, 2)), Piece::muted(arrow)]);
+        if self.sides.is_empty() {
+            return if waits {
+                frame(input, &Title::default(), Shown::Waiting("an estimate of the routes"), area, buf);
+            } else {
+                no_routes(input, plan, area, buf);
+            };
         }
-        value.push(Piece::answer(number::fixed(routes.ratio().unwrap_or(f64::NAN), 2)));
+        let mut value = Vec::new();
+        if let Some(routes) = routes.filter(|routes| routes.hops.len() > 1) {
+            value.push(Piece::muted("min/max "));
+            if let Some(before) = routes.ratio_before().filter(|_| area.width >= NARROW) {
+                let arrow = format!(" {} ", input.app.look.theme.glyphs.arrow);
+                value.extend([Piece::muted(number::fixed(before, 2)), Piece::muted(arrow)]);
+            }
+            value.push(Piece::answer(number::fixed(routes.ratio().unwrap_or(f64::NAN), 2)));
+        }
         let unrouted = tori.is_some_and(|tori| tori.cubes > ROUTED_CUBES);
         let context = if unrouted {
             format!(
@@ -130,12 +159,18 @@ impl VcPane {
         } else {
             "hops per VC, whole pod".to_owned()
         };
-        let context = if plan.is_estimate {
-            Piece::new("estimate: one routing pass, no routes yet", Tone::Changed)
+        let context = if routes.is_none() {
+            vec![Piece::new("waiting for the routes", Tone::Changed), Piece::muted("  tori only")]
+        } else if let Some(newer) = newer {
+            vec![Piece::new(format!("{}, drawing {}", named(plan.key), named(newer)), Tone::Changed)]
+        } else if plan.is_estimate {
+            let words =
+                if area.width < NARROW { "estimate" } else { "estimate: one routing pass, no routes yet" };
+            vec![Piece::new(words, Tone::Changed)]
         } else {
-            Piece::muted(context)
+            vec![Piece::muted(context)]
         };
-        let title = Title { context: vec![context], value };
+        let title = Title { context, value };
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, 1);
         if inner.is_empty() {
@@ -183,16 +218,17 @@ impl VcPane {
         let exists =
             |(side, vc): &(usize, usize)| self.sides.get(*side).is_some_and(|side| *vc < side.hops.len());
         chosen.filter(exists).or_else(|| {
-            let side = self.sides.iter().position(|side| side.present)?;
+            let side = self.sides.iter().position(|side| side.present).unwrap_or(0);
             let most = |vc: &usize| self.sides[side].figures(*vc).most;
-            Some((side, (0..self.sides[side].hops.len()).rev().max_by_key(most)?))
+            Some((side, (0..self.sides.get(side)?.hops.len()).rev().max_by_key(most)?))
         })
     }
 
-    /// Returns the indices of the plan's own sets of routes: before and after balancing.
+    /// Returns the indices of the plan's own sets of routes: before and after balancing. Without routes of the plan, all
+    /// sets count.
     fn own(&self) -> Vec<usize> {
-        let present = self.sides.iter().position(|side| side.present).unwrap_or(0);
-        (0..=present).collect()
+        let present = self.sides.iter().position(|side| side.present);
+        (0..present.map_or(self.sides.len(), |at| at + 1)).collect()
     }
 
     /// Returns the sets of routes next to the bars: of the plan and its baseline, else before and after balancing.
@@ -213,16 +249,21 @@ impl VcPane {
         let theme = &input.app.look.theme;
         let full = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
         let rows_of = |side: &Side| side.hops.len() as u16 + 1;
-        // The plan comes first; tori that do not fit are dropped from the end.
-        let mut shown: Vec<&Side> = self.sides.iter().collect();
-        while shown.iter().map(|side| rows_of(side)).sum::<u16>() > area.height && shown.len() > 1 {
-            shown.pop();
+        // Tori that do not fit are dropped from the end, then the routes before balancing.
+        let mut shown: Vec<(usize, &Side)> = self.sides.iter().enumerate().collect();
+        let rows_of_all = |shown: &[(usize, &Side)]| shown.iter().map(|(_, side)| rows_of(side)).sum::<u16>();
+        while rows_of_all(&shown) > area.height && shown.len() > 1 {
+            if shown.last().is_some_and(|(_, side)| side.present) {
+                shown.remove(0);
+            } else {
+                shown.pop();
+            }
         }
-        let used: u16 = shown.iter().map(|side| rows_of(side)).sum();
+        let used = rows_of_all(&shown);
         let gap = u16::from(used + shown.len() as u16 <= area.height + 1);
         let digits = number::count(full as u64).len() as u16;
         let mut y = 0;
-        for (index, side) in shown.iter().enumerate() {
+        for (index, side) in shown {
             ends(theme, &[name_piece(side, false)], &ratio_pieces(side), row(area, y), buf);
             for (vc, hops) in side.hops.iter().enumerate() {
                 let place = row(area, y + 1 + vc as u16);
@@ -258,6 +299,7 @@ impl VcPane {
     fn same_hops(&self) -> Option<String> {
         let own = self.own();
         let [before, after] = own.as_slice() else { return None };
+        self.sides.get(*after).filter(|side| side.present)?;
         let sum = |at: usize| self.sides[at].hops.iter().sum::<u64>();
         let (old, new) = (sum(*before), sum(*after));
         (old == new).then(|| format!("{} hops before and after", number::count(new)))
@@ -294,15 +336,19 @@ impl VcPane {
             spreads.map(|(at, spread)| self.scaled(at, spread, share).tallest()).fold(0.0, f64::max)
         };
         let present = tallest(&|at| self.sides[at].present);
-        let top = tallest(&|at| share.is_none() || own.contains(&at)).min(2.0 * present);
+        let limit = if present > 0.0 { 2.0 * present } else { f64::INFINITY };
+        let top = tallest(&|at| share.is_none() || own.contains(&at)).min(limit);
         let end = self.spreads.first().and_then(|spreads| spreads.first()).map_or(1.0, |spread| spread.end);
         let ticks = ticks(end, width);
         let heading = u16::from(share.is_none());
         let plot = (area.height - heading) / channels;
-        for vc in 0..channels {
+        // Of many plots, only the lowest has ticks; all have one scale.
+        let has_ticks = |vc: u16| channels <= 2 || vc + 1 == channels;
+        // Of very low plots, the ends of the scale would be in one row.
+        for vc in (0..channels).filter(|_| plot > 3) {
             // Below the heading of the plot; the axis and its ticks are below the columns.
             let top_row = row(scale, vc * plot + 1);
-            let below = u16::from(plot > 3) + u16::from(plot > 4);
+            let below = u16::from(plot > 3) + u16::from(plot > 4 && has_ticks(vc));
             let base = row(scale, vc * plot + plot.saturating_sub(1 + below));
             line(theme, &[Piece::muted(format!("{top:>2.0}%"))], top_row, buf);
             if base.y > top_row.y {
@@ -342,7 +388,7 @@ impl VcPane {
                 let scaled = self.scaled(at, spread, share);
                 let plot = from(part, 1);
                 (&Columns::new(theme, &scaled, top, tone, letter(vc))
-                    .ticks(&ticks)
+                    .ticks(if has_ticks(vc as u16) { &ticks } else { &[] })
                     .unit(if share.is_some() { "%" } else { "" }))
                     .render(plot, buf);
             }
@@ -395,11 +441,12 @@ impl VcPane {
     ) {
         let theme = &input.app.look.theme;
         let shown: Vec<usize> = (0..self.sides.len().min(if area.width >= 160 { 4 } else { 3 })).collect();
+        let channels = shown.iter().map(|at| self.sides[*at].hops.len() as u16).max().unwrap_or(0);
         let rows = self.sides.iter().map(|side| side.hops.len() as u16).sum::<u16>() + 1;
-        let rows = rows.min(area.height.saturating_sub(19));
+        // Each plot gets at least five rows.
+        let rows = rows.min(area.height.saturating_sub(4 + 6 * channels));
         let places: Vec<Rect> = columns(area, shown.len() as u16, 3).collect();
         let full = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
-        let channels = shown.iter().map(|at| self.sides[*at].hops.len() as u16).max().unwrap_or(0);
         for (place, &at) in places.iter().zip(&shown) {
             let side = &self.sides[at];
             ends(theme, &[name_piece(side, false)], &ratio_pieces(side), row(*place, 0), buf);
