@@ -32,6 +32,23 @@ pub(super) const TERMS: &[Term] = &[
     )
     .formula("6 n / sum of the distances of all ordered pairs"),
     Term::new(
+        "lengths",
+        "Upper bound on the MCF of a pod from one length for all electrical links and one for all optical links: \
+         1:3 counts an optical link as three.",
+    )
+    .also(&["two-length bound", "length bound"])
+    .formula("2 (144 a + 48 b) / sum of the distances from a cube, with lengths a and b"),
+    Term::new(
+        "voltage",
+        "Setting of a switch in a symmetric pod: the shift from each cube to the cube that its + port reaches.",
+    )
+    .also(&["voltages"]),
+    Term::new(
+        "ideal load",
+        "Lower bound on the maximum load of a link for any routes of a pod: 1 divided by the upper bound on its MCF.",
+    )
+    .also(&["1/MCF", "ideal max"]),
+    Term::new(
         "Moore bound",
         "Upper bound on the MCF of every network with this number of chips and six links per chip.",
     ),

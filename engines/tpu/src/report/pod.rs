@@ -17,6 +17,9 @@ pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 /// cubes are not drawn, because a network of one line says nothing.
 const DRAWN: usize = 8;
 
+/// Unit of distances.
+const HOPS: Unit = Unit::new("hops", 1.0, Some(0));
+
 pub(super) fn section(scenario: &TpuScenario, result: Option<&TpuResult>, group: Option<&str>) -> Section {
     let mut facts = Facts::new();
     let cubes = u64::from(scenario.cubes);
@@ -40,7 +43,7 @@ pub(super) fn section(scenario: &TpuScenario, result: Option<&TpuResult>, group:
     facts.add("topology", "topology", wired);
     facts.add("vc_count", "virtual channels", scenario.vc_count);
     facts.add("turn_priority", "turns by", scenario.turn_priority.word().to_uppercase());
-    facts.add("slack_hops", "detours of routes", Cell::new(scenario.slack()).note("hops above the shortest"));
+    facts.number("slack_hops", "longest detour", HOPS, scenario.slack());
     if !scenario.failed_ocs.is_empty() {
         let ids: Vec<String> = scenario.failed_ocs.iter().map(ToString::to_string).collect();
         facts.add("failed_ocs", "failed switches", ids.join(", "));
@@ -57,7 +60,7 @@ pub(super) fn section(scenario: &TpuScenario, result: Option<&TpuResult>, group:
     );
     facts.add("circuits", "circuits", circuits_of_cube * cubes - scenario.failed_ocs.len() as u64 * cubes);
     if let Some(claims) = result.map(|result| result.claims) {
-        facts.add("diameter", "diameter", Cell::new(claims.diameter).note("hops"));
+        facts.number("diameter", "diameter", HOPS, claims.diameter);
         facts.number("avg_hops", "mean hops", Unit::RATIO, claims.avg_hops);
     }
     let title = format!("Pod of {}", counted(scenario.nodes() as u64, "chip", "chips"));

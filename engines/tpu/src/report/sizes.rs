@@ -86,11 +86,11 @@ fn table(rows: &[SizeRow], designs: &Designs, chips: usize) -> Table {
         Column::numbers("pdtt", "PDTT", RATE).priority(1),
         Column::numbers("pt", "PT", RATE).priority(2),
         Column::numbers("bound", "bound", RATE),
-        Column::numbers("of_bound", "of the bound", Unit::PERCENT.with_decimals(1)),
-        Column::words("reached_by", "").priority(3),
+        Column::words("reached_by", "by"),
+        Column::numbers("of_bound", "of bound", Unit::PERCENT.with_decimals(1)),
     ];
     let limit = Line { name: "bound".to_owned(), label: String::new(), value: 1.0 };
-    let mut table = Table::new(["size", "sizes"], columns).overview(OVERVIEW).bar(5).limit(Some(limit));
+    let mut table = Table::new(["size", "sizes"], columns).overview(OVERVIEW).bar(6).limit(Some(limit));
     for size in rows {
         let design = designs.get(&size.chips).copied();
         let is_own = size.chips == chips;
@@ -107,8 +107,8 @@ fn table(rows: &[SizeRow], designs: &Designs, chips: usize) -> Table {
             size.pdtt.map_or_else(Cell::none, |rate| Cell::new(rate).tone(Tone::Muted)),
             Cell::new(size.pt).tone(Tone::Muted),
             Cell::new(size.bound),
-            share,
             Cell::new(by).tone(Tone::Muted),
+            share,
         ]);
         (row.item, row.sentence) = (Some(size.chips as u32), sentence(size, design));
     }
@@ -150,7 +150,9 @@ fn curves(rows: &[SizeRow], designs: &Designs) -> Curves {
         steps: false,
     };
     let of = |value: fn(&SizeRow) -> Option<f64>| -> Vec<Point> {
-        rows.iter().filter_map(|row| Some(Point { at: row.chips as f64, value: value(row)? })).collect()
+        // A curve has a gap at sizes without a value.
+        let point = |row: &SizeRow| Point { at: row.chips as f64, value: value(row).unwrap_or(f64::NAN) };
+        rows.iter().map(point).collect()
     };
     let designed =
         designs.iter().map(|(chips, (rate, _))| Point { at: *chips as f64, value: *rate }).collect();

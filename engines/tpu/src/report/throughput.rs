@@ -113,7 +113,7 @@ impl Compared<'_> {
             Column::words("network", "network"),
             Column::counts("diameter", "diameter").priority(4),
             Column::numbers("avg_hops", "hops", Unit::RATIO).priority(4),
-            Column::numbers("mcf", "per pair", Unit { decimals: None, ..Unit::NUMBER }),
+            Column::numbers("mcf", "per pair", Unit::NUMBER.with_decimals(8)),
             Column::numbers("n_mcf", "per chip", Unit::RATIO.with_decimals(3)).priority(3),
             Column::numbers("of_bound", "of the bound", Unit::PERCENT.with_decimals(1)).priority(3),
         ];

@@ -43,6 +43,12 @@ const LEAST: u16 = 3;
 /// Number of rows of the headings, of a picture of the faces, and of blank rows, besides a row per cube.
 const PICTURES: u16 = 12;
 
+/// Shade of the last cube, as a fraction of the brightest shade.
+const BRIGHTEST: f64 = 0.6;
+
+/// Maximum number of cubes whose circuits are listed.
+const LISTED: usize = 8;
+
 /// Number of columns of the links of a switch.
 const LINKS: u16 = 34;
 
@@ -65,6 +71,7 @@ pub struct CrossingsPane {
     faces: Vec<Tile>,
     /// Number of routes over the most loaded link of each switch, by its position; empty without routes.
     loads: Vec<Tile>,
+    loads_heading: String,
     rows: Vec<Label>,
     heads: Vec<Label>,
     groups: Vec<Vec<Piece>>,
@@ -121,6 +128,9 @@ impl CrossingsPane {
         if inner.is_empty() {
             return;
         }
+        // In a small pane, the names of the dimensions replace the sentence.
+        let has_sentence = edit.is_some() || usize::from(inner.height) != self.rows.len();
+        let inner = if has_sentence { inner } else { body(area, 0) };
         let selected = Self::selected(input, edit);
         let theme = &input.app.look.theme;
         let mut hidden = None;
@@ -161,7 +171,7 @@ impl CrossingsPane {
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 * tall + 1).min(inner.height);
             if !right.is_empty() {
-                faces::draw_faces(input, "max load", &self.loads, (tall, selected), right, buf);
+                faces::draw_faces(input, &self.loads_heading, &self.loads, (tall, selected), right, buf);
             }
             Self::draw_about(input, plan, (form, tori), from(inner, used), buf);
             let rest = from(inner, used + ABOUT_TEXT + 1);
@@ -177,7 +187,9 @@ impl CrossingsPane {
             out.hits.extend(hits.map(|hit| input.hit(hit.rect, of(hit.id, hit.part), Command::Inspect)));
         }
         let sentence = Self::sentence(input, facts, selected, edit, live);
-        line(theme, &sentence, below(inner), buf);
+        if has_sentence {
+            line(theme, &sentence, below(inner), buf);
+        }
         if let Some(hidden) = hidden {
             ends(theme, &sentence, &[Piece::muted(hidden)], below(inner), buf);
         }
@@ -252,7 +264,8 @@ impl CrossingsPane {
         let cubes = facts.pod.cubes();
         let against = against.filter(|against| against.pod.cubes() == cubes);
         let last = cubes.saturating_sub(1).max(1) as f64;
-        let heat = |value: usize| Tone::Heat(Theme::heat_level(value as f64 / last));
+        // Cubes are no amounts, so the brightest shades are not used.
+        let heat = |value: usize| Tone::Heat(Theme::heat_level(BRIGHTEST * value as f64 / last));
         let voltage = |switch: usize| match edit {
             Some(edit) => edit.values.get(switch).and_then(|value| usize::try_from(*value).ok()),
             None => facts.voltage(switch),
@@ -266,7 +279,7 @@ impl CrossingsPane {
         let group = facts.pod.symmetry().map(|symmetry| &symmetry.group);
         self.tiles.clear();
         self.faces.clear();
-        self.loads = faces::loads_of(facts);
+        (self.loads, self.loads_heading) = faces::loads_of(facts);
         self.rows.clear();
         self.heads.clear();
         self.groups.clear();
@@ -346,9 +359,17 @@ impl CrossingsPane {
         let cubes = between.len();
         let within: u32 = (0..cubes).map(|cube| between[cube][cube]).sum::<u32>() / cubes.max(1) as u32;
         let mut pieces = vec![Piece::muted("circuits from cube 0")];
-        for (to, count) in between.first().map_or(&[][..], |row| row).iter().enumerate().skip(1) {
-            pieces.push(Piece::muted(format!("  {to}:")));
-            pieces.push(Piece::text(count.to_string()));
+        let others = || between.first().into_iter().flatten().copied().enumerate().skip(1);
+        if cubes > LISTED {
+            let joined = || others().map(|(_, count)| count).filter(|count| *count > 0);
+            let (low, high) = (joined().min().unwrap_or(0), joined().max().unwrap_or(0));
+            pieces.push(Piece::text(format!("  {low} to {high}")));
+            pieces.push(Piece::muted(format!(" to each of {} cubes", joined().count())));
+        } else {
+            for (to, count) in others() {
+                pieces.push(Piece::muted(format!("  {to}:")));
+                pieces.push(Piece::text(count.to_string()));
+            }
         }
         pieces.push(Piece::muted("  within a cube "));
         pieces.push(Piece::text(within.to_string()));
@@ -402,7 +423,7 @@ impl CrossingsPane {
         }
         if !has_loads && rest.height >= MORE {
             let place = if has_voltages { left } else { right };
-            faces::draw_faces(input, "max load", &self.loads, (tall, selected), place, buf);
+            faces::draw_faces(input, &self.loads_heading, &self.loads, (tall, selected), place, buf);
             rest = from(area, used);
         }
         let (left, right) = beside(rest, LINKS.min(rest.width), APART);
@@ -412,7 +433,8 @@ impl CrossingsPane {
             }
         }
         let cubes = facts.pod.cubes() as u16;
-        if right.width >= cubes * 3 + 3 && right.height > 2 {
+        // Below a name and a row of headings, all rows must fit.
+        if right.width >= cubes * 3 + 3 && right.height >= cubes + 2 {
             self.draw_pairs(input, facts, tori, right, buf);
         }
     }
@@ -435,6 +457,8 @@ impl CrossingsPane {
         if let Some(torus) = pt.filter(|_| area.width >= needed) {
             sides.push((torus.name.clone(), between(&torus.pod)));
         }
+        // Both have one scale.
+        let most = sides.iter().flat_map(|side| side.1.iter().flatten()).copied().max().unwrap_or(1).max(1);
         let width = (area.width - 3 * (sides.len() as u16 - 1)) / sides.len() as u16;
         let width = width.min(cubes as u16 * 6 + 8);
         let mut rest = area;
@@ -447,7 +471,6 @@ impl CrossingsPane {
                 row(place, 0),
                 buf,
             );
-            let most = count.iter().flatten().copied().max().unwrap_or(1).max(1);
             let cells = &mut self.pairs[at];
             cells.clear();
             cells.extend(count.iter().flatten().map(|&circuits| MatrixCell {

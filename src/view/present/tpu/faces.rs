@@ -92,9 +92,12 @@ pub const fn switch_at(row: usize, column: usize) -> usize {
     column / 4 * 16 + column % 4 + row * 4
 }
 
-/// Returns tiles with the number of routes over the most loaded link of each switch, by its position; no tiles without
-/// routes.
-pub fn loads_of(facts: &PodFacts) -> Vec<Tile> {
+/// Ratio of the highest and the lowest load below which loads count as even: shades would exaggerate the difference.
+const EVEN: f64 = 1.05;
+
+/// Returns tiles with the number of routes over the most loaded link of each switch, by its position, and their heading;
+/// no tiles without routes.
+pub fn loads_of(facts: &PodFacts) -> (Vec<Tile>, String) {
     let mut loads = [0; SWITCHES];
     for (arc, load) in facts.routes.iter().flat_map(|routes| routes.totals.iter().enumerate()) {
         let (chip, port) = arc_parts(arc % ARC_CLASSES);
@@ -103,12 +106,18 @@ pub fn loads_of(facts: &PodFacts) -> Vec<Tile> {
         }
     }
     let used = || loads.iter().copied().filter(|load| *load > 0);
-    let (Some(low), Some(high)) = (used().min(), used().max()) else { return Vec::new() };
+    let (Some(low), Some(high)) = (used().min(), used().max()) else { return (Vec::new(), String::new()) };
+    let is_even = f64::from(high) < EVEN * f64::from(low);
+    let heading = if is_even { format!("max load, even: {low} to {high}") } else { "max load".to_owned() };
     let share = |load: u32| f64::from(load.saturating_sub(low)) / f64::from((high - low).max(1));
     let tile = |load: u32| Tile {
         text: load.to_string().into(),
-        tone: if load > 0 { Tone::Heat(Theme::heat_level(share(load))) } else { Tone::Muted },
+        tone: match load {
+            0 => Tone::Muted,
+            _ if is_even => Tone::Text,
+            _ => Tone::Heat(Theme::heat_level(share(load))),
+        },
         ..Tile::default()
     };
-    (0..SWITCHES).map(|at| tile(loads[switch_at(at / 12, at % 12)])).collect()
+    ((0..SWITCHES).map(|at| tile(loads[switch_at(at / 12, at % 12)])).collect(), heading)
 }

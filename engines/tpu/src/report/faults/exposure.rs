@@ -1,7 +1,7 @@
 //! Hops over each switch, shown before a fault sweep: the routes that need another path if the switch fails.
 
 use super::{about, places};
-use crate::analysis::loads::Loads;
+use crate::analysis::loads::{Loads, levels};
 use crate::model::pod::{self, SWITCHES};
 use crate::model::topology::Topology;
 use crate::plan::Routing;
@@ -13,6 +13,9 @@ use std::cmp::Reverse;
 
 /// Maximum number of links of a switch in its details.
 const LINKS: usize = 16;
+
+/// Maximum number of ranges of hops in a tally of the switches, so that it fits below the picture.
+const TALLIED: usize = 3;
 
 /// Fraction by which the hops over switches may differ and still count as even; shades would exaggerate the difference.
 const EVEN: f64 = 0.05;
@@ -128,7 +131,23 @@ impl Exposure {
             .legend(legend)
             .usual(Some(most as u32))
             .on_screens("exposure", "", faces)
-            .on_screens("switches", "", table)
+            .on_screens("switches", "", if is_even { self.tally() } else { table })
+    }
+
+    /// Number of switches with each number of hops, the largest number first.
+    fn tally(&self) -> Table {
+        let columns =
+            vec![Column::words("hops", "hops over a switch"), Column::counts("switches", "switches")];
+        let mut table = Table::new(["level", "levels"], columns).bar(1);
+        let hops: Vec<u32> =
+            self.working().filter_map(|switch| u32::try_from(self.hops(switch)).ok()).collect();
+        for level in levels(&hops, TALLIED) {
+            let (low, high) = level.load;
+            let count = |hops: u32| number(f64::from(hops));
+            let name = if low == high { count(low) } else { format!("{} to {}", count(low), count(high)) };
+            table.row(vec![Cell::new(name), Cell::new(level.electrical + level.optical)]);
+        }
+        table
     }
 
     fn sentence(&self, switch: usize) -> Phrase {
@@ -149,7 +168,7 @@ impl Exposure {
         facts.add("hops", "hops", number(self.hops(switch) as f64));
         facts.number("share", "of all hops", Unit::PERCENT.with_decimals(2), self.share(switch));
         let columns = vec![Column::words("link", "most loaded links"), Column::counts("routes", "routes")];
-        let mut table = Table::new(["link", "links"], columns).bar(1);
+        let mut table = Table::new(["link", "links"], columns);
         let mut arcs = self.arcs.get(switch).cloned().unwrap_or_default();
         arcs.sort_by_key(|(arc, load)| (Reverse(*load), *arc));
         for (arc, load) in arcs.into_iter().take(LINKS) {
@@ -170,7 +189,8 @@ mod tests {
         let pod = scenario.named_topology().unwrap().unwrap();
         let routing =
             crate::analysis::estimate::routing(&pod, &scenario, lightbay_core::clock::Deadline::NEVER)
-                .unwrap();
+                .unwrap()
+                .routing;
         let exposure = Exposure::of(&pod, &routing, &[]);
         let over: u64 = (0..SWITCHES).map(|switch| exposure.hops(switch)).sum();
         let loads = Loads::of(&pod, &routing);

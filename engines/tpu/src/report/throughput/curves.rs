@@ -9,9 +9,8 @@ use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Tone, U
 /// The first time on a logarithmic time axis, s.
 const FIRST_S: f64 = 0.01;
 
-/// Maximum number of two-length bounds (one length for electrical links, one for optical links) that are drawn, each as
-/// a series.
-const TWO_LENGTH: usize = 2;
+/// Maximum distance of a torus below the other values, relative to their range, at which it is in the range.
+const FAR: f64 = 3.0;
 
 /// Curves of a run with their reference values.
 pub(super) struct Growth<'a> {
@@ -41,9 +40,11 @@ impl<'a> Growth<'a> {
             proven.splice(0..0, metrics);
             growth.add("upper", "upper bound", Tone::Answer, proven);
         } else {
-            growth.add("searched_upper", "bound in search", Tone::Muted, metrics);
-            let lengths = run.series.keys().filter_map(|name| Some((name, series::lengths_of(name)?)));
-            for (name, (electrical, optical)) in lengths.take(TWO_LENGTH) {
+            growth.add("searched_upper", "bound in search", Tone::Answer, metrics);
+            // Of the bounds from one length for electrical and one for optical links, the lowest is drawn.
+            let of = |name| Some((name, series::lengths_of(name)?, run.last(name)?));
+            let lengths = run.series.keys().map(String::as_str).filter_map(of);
+            if let Some((name, (electrical, optical), _)) = lengths.min_by(|a, b| a.2.total_cmp(&b.2)) {
                 let label = format!("lengths {electrical}:{optical}");
                 growth.add(name, &label, Tone::Text, run.points(name).to_vec());
             }
@@ -111,15 +112,18 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// The range of shown values: from slightly below the lowest torus or last point of a curve to slightly above the
-    /// bound on any pod. A first certificate far below this range is drawn along the lower edge.
+    /// The range of shown values: from slightly below the lowest near torus or last point of a curve to slightly above
+    /// the bound on any pod. A first certificate far below this range is drawn along the lower edge.
     fn range(&self) -> Option<(f64, f64)> {
         let shown = self.series.iter().filter(|series| series.0 != "searched_upper");
         let ends = shown.filter_map(|series| series.3.last()).map(|point| point.value);
-        let tori = self.standing.tori.iter().map(|torus| torus.1);
-        let near = || ends.clone().chain(tori.clone()).filter(|value| value.is_finite() && *value > 0.0);
+        let best = self.standing.tori.first().map(|torus| torus.1);
+        let near = || ends.clone().chain(best).filter(|value| value.is_finite() && *value > 0.0);
         let low = near().reduce(f64::min)?;
         let high = near().reduce(f64::max)?.max(self.standing.any).min(self.standing.any * 1.05);
+        // A torus far below the others would compress them into a few rows.
+        let is_near = |torus: &f64| torus.is_finite() && *torus > 0.0 && low - torus < FAR * (high - low);
+        let low = self.standing.tori.iter().map(|torus| torus.1).filter(is_near).fold(low, f64::min);
         if high < low * 1.01 {
             // Equal values are in the middle.
             return Some((low * 0.99, high * 1.01));
