@@ -3,6 +3,7 @@
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use ratatui_core::style::Modifier;
 use ratatui_core::widgets::Widget;
 
 use crate::number::Num;
@@ -107,8 +108,9 @@ impl<'a> Columns<'a> {
         amount > self.top * (1.0 + 1e-9) && self.top > 0.0
     }
 
-    /// Writes the amount of a column beyond the scale into blank cells next to it; of adjacent columns, the largest amount.
-    fn draw_amounts(&self, pen: &mut Pen<'_>, start: impl Fn(i32) -> i32) {
+    /// Writes the amount of a column beyond the scale into blank cells next to it, in the highest row with such cells; of
+    /// adjacent columns, the largest amount.
+    fn draw_amounts(&self, pen: &mut Pen<'_>, rows: i32, start: impl Fn(i32) -> i32) {
         let mut first = 0;
         for run in self.spread.amounts.chunk_by(|a, b| self.is_over(*a) == self.is_over(*b)) {
             let (from, until) = (start(first), start(first + run.len() as i32));
@@ -119,16 +121,17 @@ impl<'a> Columns<'a> {
             }
             let label = Num::of(format_args!("{most:.0}{}", self.unit));
             let wide = label.len() as i32;
-            let is_blank = |at: &i32| {
+            let mut is_blank = |&(at, row): &(i32, i32)| {
                 let mut cells = at - 1..=at + wide;
-                let inside = *at >= 0 && at + wide <= pen.width();
+                let inside = at >= 0 && at + wide <= pen.width();
                 inside
                     && cells.all(|x| {
-                        (from..until).contains(&x) || pen.cell(x, 0).is_none_or(|cell| cell.symbol() == " ")
+                        (from..until).contains(&x) || pen.cell(x, row).is_none_or(|cell| cell.symbol() == " ")
                     })
             };
-            if let Some(at) = [from - wide, until].into_iter().find(is_blank) {
-                pen.text(at, 0, &label, self.theme.style(Tone::Text));
+            let mut places = (0..rows).flat_map(|row| [(from - wide, row), (until, row)]);
+            if let Some((at, row)) = places.find(|place| is_blank(place)) {
+                pen.text(at, row, &label, self.theme.style(Tone::Text));
             }
         }
     }
@@ -157,7 +160,8 @@ impl<'a> Columns<'a> {
             }
         }
         if over {
-            pen.glyph(x, 0, glyphs.up, style);
+            // The cell stays full, so that the column is not lower than its neighbours.
+            pen.glyph(x, 0, glyphs.up, style.add_modifier(Modifier::REVERSED));
         }
     }
 }
@@ -199,7 +203,7 @@ impl Widget for &Columns<'_> {
                 }
             }
         }
-        self.draw_amounts(&mut pen, start);
+        self.draw_amounts(&mut pen, rows, start);
     }
 }
 

@@ -293,7 +293,17 @@ impl<'a> Tiles<'a> {
                 let is_hard = matches!(tile.tone, Tone::Heat(level) if is_light || level >= HEAT_STEPS / 2);
                 let ink = if is_hard && self.theme.shades() { style } else { self.theme.style(tone) };
                 let ink = if chosen { self.theme.cursor() } else { ink };
-                pen.glyph(x + pitch - 1, y, mark, ink.patch(Theme::bold()));
+                // The mark does not hide the bracket of the cursor: it follows the digits, or replaces the first bracket.
+                let is_bracketed = chosen && pitch >= digits + 2;
+                let at = match end + 1 < x + pitch {
+                    true if is_bracketed => {
+                        pen.glyph(end + 1, y, "]", self.theme.cursor());
+                        end
+                    }
+                    false if is_bracketed => start - 1,
+                    _ => x + pitch - 1,
+                };
+                pen.glyph(at, y, mark, ink.patch(Theme::bold()));
             } else if self.theme.shades() {
                 pen.paint(x, y, pitch, 1, self.theme.ink(tone, true));
             }
