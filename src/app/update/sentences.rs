@@ -16,7 +16,7 @@ pub(super) fn sentence(
     stopping: bool,
     objective: ObjectiveInfo,
 ) -> Option<(Severity, String)> {
-    let said = |value: f64| number::grouped(&objective.with_unit(value));
+    let said = |value: f64| number::grouped(&objective.with_unit(rounded(value, objective)));
     let number = plan.map_or_else(String::new, |number| format!("plan {number}: "));
     Some(match &event.body {
         EventBody::Started(started) => {
@@ -83,6 +83,19 @@ pub(super) fn sentence(
             return None;
         }
     })
+}
+
+/// Significant digits of a value whose unit has no fixed decimals.
+const DIGITS: i32 = 6;
+
+/// Rounds a value of an objective for the log.
+fn rounded(value: f64, objective: ObjectiveInfo) -> f64 {
+    if objective.unit.decimals.is_some() || !value.is_normal() {
+        return value;
+    }
+    let decimals = DIGITS - 1 - value.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(decimals.clamp(0, 15));
+    (value * scale).round() / scale
 }
 
 /// Returns the objective of the hot-start plan as text: under the rules of this run and, if it differs, also in the run

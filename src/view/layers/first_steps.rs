@@ -12,8 +12,8 @@ const STEPS: [(&str, &str); 3] =
 
 /// Draws the box at the lower right, where it hides least.
 pub fn draw(app: &App, area: Rect, buf: &mut Buffer) {
-    // A result is not covered.
-    if !app.plans.is_empty() {
+    // A result is not covered, and a run needs no first step.
+    if !app.plans.is_empty() || app.runs.is_busy() {
         return;
     }
     let theme = &app.look.theme;
