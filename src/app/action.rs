@@ -407,6 +407,8 @@ pub struct Recent {
     pub objective: Option<(String, f64)>,
     /// Relative gap of the session's best plan, if there is a bound.
     pub gap: Option<f64>,
+    /// `true` if the checker verified the bound of the gap, and the bound holds for every plan.
+    pub verified: bool,
     /// Figures of the session's best plan.
     pub metrics: std::collections::BTreeMap<String, f64>,
     /// Status of the session's best plan, in words.

@@ -11,7 +11,9 @@ use lightbay_core::clock::Clock;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::kind::Sense;
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product};
+use lightbay_core::standing::Standing;
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, saved_standing};
+use lightbay_sessions::resume::{self, RecentEntry};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     NewSession, Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
@@ -354,10 +356,18 @@ impl Opener {
     pub fn recent(&self) -> Vec<Recent> {
         let now = self.clock.date();
         let store = self.store();
-        lightbay_sessions::resume::recent(&self.places.recent())
-            .into_iter()
-            .filter(|entry| store.has(&entry.session))
-            .map(|entry| Recent {
+        let sessions = store.list().unwrap_or_default();
+        let standing = |entry: &RecentEntry| {
+            let number = entry.plan.as_ref()?.plan;
+            let header = store.plans(&entry.session).ok()?.into_iter().find(|own| own.plan == number)?.header;
+            let session = sessions.iter().find(|own| own.name == entry.session)?;
+            saved_standing(&header.ok()?, session.file.findings.get(&number.0.to_string()))
+        };
+        let entries = resume::recent(&self.places.recent());
+        let known = entries.into_iter().filter(|entry| store.has(&entry.session));
+        known
+            .map(|entry| (standing(&entry), entry))
+            .map(|(standing, entry)| Recent {
                 name: entry.session,
                 kind: entry.kind,
                 method: entry.plan.as_ref().map_or_else(String::new, |plan| plan.method.clone()),
@@ -365,7 +375,11 @@ impl Opener {
                     .plan
                     .as_ref()
                     .map(|plan| (plan.objective.name.clone(), plan.objective.value)),
-                gap: entry.plan.as_ref().and_then(|plan| plan.objective.gap),
+                gap: standing.as_ref().and_then(|standing| Some(standing.leading()?.gap)),
+                verified: standing
+                    .as_ref()
+                    .and_then(Standing::leading)
+                    .is_some_and(|bound| bound.is_verified() && bound.is_on_all),
                 status: entry
                     .plan
                     .as_ref()

@@ -248,6 +248,7 @@ impl Bench {
 pub fn recent() -> Vec<Recent> {
     let recent = |name: &str, method: &str, value: f64, nct: f64, status: &str, age: &str| Recent {
         gap: Some(if status == "optimal" { 0.0 } else { 0.0312 }),
+        verified: true,
         name: name.to_owned(),
         kind: "training".to_owned(),
         method: method.to_owned(),

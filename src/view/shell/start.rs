@@ -7,6 +7,7 @@ use crate::app::pane::{ItemId, PaneId};
 use crate::app::state::{App, Example};
 use crate::view::figures::{Room, in_unit, with_unit};
 use lightbay_core::metric::MetricInfo;
+use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::report::Unit;
 use lightbay_engines::{figure, metrics};
 use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, number, scroll, text};
@@ -469,14 +470,21 @@ fn draw_recent(pen: &mut Pen<'_>, recent: &Recent, chosen: bool) {
     }
     if let Some(x) = columns.gap {
         let gap = recent.gap.map_or_else(|| number::UNKNOWN.to_owned(), lightbay_core::quantity::gap);
-        pen.right(x, 0, &gap, theme.style(Tone::Text));
+        let tone = if recent.verified { Tone::Text } else { Tone::Muted };
+        pen.right(x, 0, &gap, theme.style(tone));
     }
     if let (Some(x), Some((info, value))) = (columns.spoken, spoken(recent)) {
         pen.right(x, 0, &in_unit(value, info.unit, Room::Long), theme.ink(Tone::Text, chosen));
     }
     if let Some(x) = columns.status {
-        let tone = if recent.status == "optimal" { Tone::Good } else { Tone::Text };
-        pen.cut(x, 0, 11, &recent.status.replace('_', " "), Cut::End, theme.style(tone));
+        // Without a verified bound that the plan meets, its optimality is a claim.
+        let is_proven = recent.verified && recent.gap.is_some_and(|gap| gap <= OPTIMAL_GAP);
+        let (status, tone) = match recent.status.as_str() {
+            "optimal" if is_proven => ("optimal", Tone::Good),
+            "optimal" => ("claimed", Tone::Text),
+            status => (status, Tone::Text),
+        };
+        pen.cut(x, 0, 11, &status.replace('_', " "), Cut::End, theme.style(tone));
     }
     let last = columns.spoken.or(columns.gap).unwrap_or(columns.value);
     let from = columns.status.map_or(last, |x| x + 11);
