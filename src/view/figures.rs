@@ -7,6 +7,7 @@
 use crate::app::state::App;
 use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::{Figures, InHeader, MetricInfo, Relation};
+use lightbay_core::plan::{OPTIMAL_GAP, gap};
 pub use lightbay_core::quantity::open_percent;
 use lightbay_core::quantity::safe_bound;
 use lightbay_core::report::Unit;
@@ -87,6 +88,11 @@ impl Goal {
     /// Formats a bound without unit, rounded to the safe side.
     pub fn bound(&self, bound: f64, room: Room) -> Num {
         in_unit(bound, self.unit.bounding(self.sense), room)
+    }
+
+    /// Formats a bound on a value without unit; a bound that the value meets has the digits of the value.
+    pub fn bound_on(&self, value: f64, bound: f64, room: Room) -> Num {
+        if gap(value, bound) <= OPTIMAL_GAP { self.value(value, room) } else { self.bound(bound, room) }
     }
 
     /// Formats a value with unit.

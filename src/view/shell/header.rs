@@ -6,12 +6,15 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
-use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
+use lightbay_core::report::Unit;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
+
+/// Minimum width of a header with the name of the program, unless no scenario is open.
+const BRANDED: u16 = 130;
 
 /// The header with its parts.
 #[derive(Debug, Default)]
@@ -57,7 +60,9 @@ impl HeaderLine {
             let rect = Rect { x: area.right().saturating_sub(width + 1), width, ..area };
             out.hits.push(Hit { rect, click: crate::app::Action::Do(Command::Help), open: None });
         }
-        (&Header::new(&app.look.theme, &self.segments, &self.state).brand("lightbay")).render(area, buf);
+        // The name of the program depends on the width only, so that a first plan does not move the other parts.
+        let brand = if area.width >= BRANDED || app.work.is_none() { "lightbay" } else { "" };
+        (&Header::new(&app.look.theme, &self.segments, &self.state).brand(brand)).render(area, buf);
     }
 
     /// Returns the number of columns of the segments that are always shown, without optional labels.
@@ -95,13 +100,17 @@ impl HeaderLine {
             self.segments.push(Segment::new("", words).plain().priority(1));
             return;
         };
-        // A plan of other values is named at every size, with the word.
-        let (stale, priority) = if app.is_stale() { ("stale", 0) } else { ("", 1) };
+        // An edit and a plan of other values are named at every size.
+        let stale = if app.is_stale() { "stale" } else { "" };
+        let priority = u8::from(!app.is_stale() && !headline.preview);
         let plan = Segment::new("plan", headline.name.clone()).plain().priority(priority).suffix(stale);
         self.segments.push(plan);
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);
-        self.segments.push(Segment::new(goal.name, value).label_may_go());
+        let objective = Segment::new(goal.name, value);
+        // A bare number needs its label.
+        let is_count = goal.unit == Unit::COUNT;
+        self.segments.push(if is_count { objective } else { objective.label_may_go() });
         self.add(true, &headline);
         let gap = headline.gap();
         self.add_proof(&headline, &goal, brevity);
@@ -126,13 +135,7 @@ impl HeaderLine {
         if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
             // Bound and value have equally many digits, so that they can be compared.
             let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
-            // A plan whose gap counts as zero has the bound of its value, as in the list of plans.
-            let bound = if leading.gap <= OPTIMAL_GAP {
-                goal.value(headline.value, room)
-            } else {
-                goal.bound(leading.value, room)
-            };
-            let bound = String::from(bound);
+            let bound = String::from(goal.bound_on(headline.value, leading.value, room));
             self.segments.push(Segment::new("bound", bound).priority(1));
         }
         let gap = quantity::gap(leading.gap);
@@ -141,7 +144,7 @@ impl HeaderLine {
         self.segments.push(Segment::new("gap", format!("{gap} {word}")));
         if let Some(closer) = standing.closer() {
             let words = format!("({} {})", quantity::gap(closer.gap), closer.word());
-            self.segments.push(Segment::new("", words).plain().priority(1));
+            self.segments.push(Segment::new("", words).plain().priority(3));
         }
         if let Some(covers) = &leading.covers {
             self.segments.push(Segment::new("for", covers.clone()).plain().priority(5));
@@ -179,7 +182,10 @@ pub fn state_word(app: &App, clock: bool) -> Piece {
     };
     // The word is about the run; without the name of the method it could be read as a word about the displayed plan.
     let refused = run.word() == "REFUSED";
-    let text = if refused && !app.plans.is_empty() { format!("{} {text}", run.method) } else { text };
+    let shown = app.plans.shown().map(|entry| entry.number);
+    let is_of_shown = shown == app.plans.newest_of(run.id).map(|entry| entry.number);
+    let is_of_other = run.state == RunState::Ended && shown.is_some() && (refused || !is_of_shown);
+    let text = if is_of_other { format!("{} {text}", run.method) } else { text };
     let failed = refused || matches!(run.word(), "FAILED" | "CRASHED");
     Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()
 }

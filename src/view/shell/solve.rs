@@ -12,9 +12,12 @@ use crate::view::figures::{Goal, Room, ideal_objective};
 use crate::view::layout::Placed;
 use lightbay_core::event::HotStartFate;
 use lightbay_core::kind::Sense;
+use lightbay_core::plan::{OPTIMAL_GAP, gap};
 use lightbay_core::standing::KnownBound;
 use lightbay_engines::metrics;
-use lightbay_widgets::{GapBar, Hits, MethodRow, Pane, PaneState, Piece, SolveStrip, Tone, number};
+use lightbay_widgets::{
+    GapBar, Hits, MethodRow, Pane, PaneState, Piece, SolveStrip, Tone, number, pieces_width,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
@@ -107,10 +110,8 @@ impl Solve {
         let flat = placed.area.height <= 4 && placed.area.width >= 60;
         let proven = marks.as_ref().and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
         let mut value = match proven {
-            // A fraction is shown as 100 only if it is exactly 100 %, so that "proven" does not appear early.
             Some(share) if flat && goal.sense == Sense::Max => {
-                let share = number::percent((share * 1e3 + 1e-7).floor() / 1e3, 1);
-                vec![Piece::answer(format!("{share} % of what is possible"))]
+                vec![Piece::answer(format!("{} % of what is possible", reached_share(share)))]
             }
             Some(share) if flat => {
                 let words = |marks: &Marks| match marks.ideal {
@@ -145,6 +146,13 @@ impl Solve {
                 if app.is_stale() { "no plan of the changed scenario yet" } else { "no plan competes yet" };
             self.caption.push(Piece::muted(why));
         }
+        // The rows of the first plan stay free, so that the plan does not move the runs.
+        let awaits_plan = marks.is_none() && app.plans.is_empty() && app.runs.is_busy() && !flat;
+        if awaits_plan {
+            self.ideal.push(Piece::muted("best -"));
+            self.best.push(Piece::muted("bound -"));
+            self.caption.push(Piece::muted("no plan yet"));
+        }
         if !empty && !body.is_empty() {
             let mut strip = SolveStrip::new(theme, &self.methods)
                 .ends(&self.ideal, &self.bound, &self.best)
@@ -152,6 +160,8 @@ impl Solve {
                 .notes(&self.notes);
             if let Some(marks) = &marks {
                 strip = strip.bar(marks.bar(theme));
+            } else if awaits_plan {
+                strip = strip.bar(GapBar::new(theme, 0.0, None, None));
             }
             (&strip).render(body, buf, &mut self.hits);
             self.select(app, placed, buf, out);
@@ -220,7 +230,8 @@ impl Solve {
         let own = all.get(first).and_then(|run| run.best.as_ref()).map(|found| found.value);
         if flat && own.is_some() && own == marks.map(|marks| marks.best) {
             // The row of the run already has this value.
-            self.best.clear();
+            let is_max = marks.is_some_and(|marks| marks.sense == Sense::Max);
+            if is_max { &mut self.ideal } else { &mut self.best }.clear();
         } else if flat && let Some(label) = self.best.first_mut().filter(|label| label.text == "best ") {
             // In the row of a run, its own best value comes first.
             label.text = "of all ".into();
@@ -236,7 +247,7 @@ impl Solve {
         }));
         self.notes.clear();
         self.notes.extend(leading(app).and_then(|run| hot_start(run, goal, roomy)));
-        self.notes.push(limits(app));
+        self.notes.extend(limits(app, body.width));
         self.notes.push(health(app));
         self.notes.extend(leading(app).map_or_else(Vec::new, |run| phases(app, run)));
         first
@@ -255,7 +266,10 @@ impl Solve {
         let mut names = ["bound ", "best "];
         if let Some(bound) = marks.bound.or(marks.drawn_partial()) {
             let tone = if marks.bound.is_some() { Tone::Good } else { Tone::Muted };
-            let bound = String::from(goal.bound(bound, Room::Short));
+            let bound = match marks.ideal {
+                Some(ideal) if gap(ideal, bound) <= OPTIMAL_GAP => short(ideal),
+                _ => String::from(goal.bound_on(marks.best, bound, Room::Short)),
+            };
             if !roomy && bound.len() + best.len() > DIGITS {
                 names = ["≥ ", ""];
             }
@@ -313,10 +327,13 @@ impl Solve {
             self.caption.push(Piece::muted("no bound yet"));
             return;
         };
-        self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.bound(bound, room), Tone::Good)]);
+        self.best.extend([
+            Piece::new("bound ", Tone::Good),
+            Piece::new(goal.bound_on(marks.best, bound, room), Tone::Good),
+        ]);
         let words = if roomy { "best / bound, " } else { "bound " };
         self.caption.push(Piece::muted(format!("{words}{}", marks.word)));
-        self.caption_right.push(Piece::answer(format!("{} %", number::percent(reached, 1))));
+        self.caption_right.push(Piece::answer(format!("{} %", reached_share(reached))));
     }
 }
 
@@ -324,6 +341,13 @@ impl Solve {
 fn fitting(texts: &[String], width: u16) -> String {
     let fits = texts.iter().find(|text| text.chars().count() <= usize::from(width));
     fits.or(texts.last()).cloned().unwrap_or_default()
+}
+
+/// Formats the share of a bound that a plan reaches in per cent: rounded as in the panes, but 100 only if the plan
+/// reaches the bound.
+fn reached_share(share: f64) -> String {
+    let share = if share < 1.0 - 1e-9 { share.min(0.999) } else { share };
+    number::percent(share, 1).to_string()
 }
 
 /// Converts a fraction to whole per cent, rounded down, so that 100 means complete.
@@ -369,22 +393,27 @@ fn phases(app: &App, run: &Run) -> Vec<Vec<Piece>> {
     spent.iter().map(row).collect()
 }
 
-/// Returns the limits of a solve as text: `threads 1 of 2  limit 10:00  gap 0.01 %`.
-fn limits(app: &App) -> Vec<Piece> {
+/// Returns the limits of a solve as text: `threads 1 of 2  limit 10:00  gap 0.01 %`, in two rows if one is too narrow.
+fn limits(app: &App, width: u16) -> Vec<Vec<Piece>> {
     let (threads, all) = app.options.threads;
-    let mut pieces = vec![Piece::muted("threads "), Piece::text(format!("{threads} of {all}"))];
+    let threads = vec![Piece::muted("threads "), Piece::text(format!("{threads} of {all}"))];
+    let mut limits = Vec::new();
     if let Some(work) = &app.work {
         let limit = work
             .now
             .common
             .time_limit_s
             .map_or_else(|| "none".to_owned(), |limit| number::duration(limit).into());
-        pieces.extend([Piece::muted("  limit "), Piece::text(limit)]);
+        limits.extend([Piece::muted("limit "), Piece::text(limit)]);
         if let Some(gap) = work.now.common.gap {
-            pieces.extend([Piece::muted("  gap "), Piece::text(format!("{} %", number::percent(gap, 2)))]);
+            limits.extend([Piece::muted("  gap "), Piece::text(format!("{} %", number::percent(gap, 2)))]);
         }
     }
-    pieces
+    let glyphs = app.look.theme.glyphs;
+    if pieces_width(&threads, glyphs) + 2 + pieces_width(&limits, glyphs) > width {
+        return vec![threads, limits];
+    }
+    vec![[threads, vec![Piece::text("  ")], limits].concat()]
 }
 
 /// Returns the displayed plan, if the checker confirmed it, and the number of dropped events: `checked plan 6 ✓  events
