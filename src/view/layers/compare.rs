@@ -16,8 +16,8 @@ use crate::view::present::tone;
 use lightbay_core::report::differences::{Differences, SpanPair};
 use lightbay_sessions::compare::{CompareTable as Sheet, NotRanked};
 use lightbay_widgets::{
-    Column, Cut, PairRow, PairedBars, Piece, Sentence, Table, TableState, Theme, Tone, number, pair_legend,
-    pieces_width, text,
+    Column, Cut, PairRow, PairedBars, Piece, RowKind, Sentence, Table, TableRow, TableState, Theme, Tone,
+    number, pair_legend, pieces_width, text,
 };
 use numbers::Numbers;
 use ratatui::buffer::Buffer;
@@ -183,7 +183,12 @@ impl Comparison {
         let minus = format!("{plan} - {}", base.split(' ').next().unwrap_or_default());
         let figures = rows::figures(sheet);
         self.verdict = rows::verdict(plan, sheet, &figures);
-        let table = rows::table(sheet, &figures, key.differing);
+        let mut table = rows::table(sheet, &figures, key.differing);
+        // What is not judged comes after the differences that the kind computes.
+        let is_not_judged =
+            |row: &TableRow| row.cells.first().is_some_and(|cell| cell.text == rows::NOT_JUDGED);
+        let rest = table.split_off(table.iter().position(is_not_judged).unwrap_or(table.len()));
+        table.truncate(table.iter().rposition(|row| row.kind != RowKind::Gap).map_or(0, |last| last + 1));
         let mut counts = differences.counts.clone();
         if let Some(counts) = counts.as_mut().filter(|_| key.differing) {
             counts.counts.retain(|pair| pair.values[0] != pair.values[1]);
@@ -200,8 +205,9 @@ impl Comparison {
         let table_rows = table.len() as u16 + 1;
         let number_rows = numbers.as_ref().map_or(0, |numbers| numbers.rows() + 1);
         let bar_rows = bars.as_ref().map_or(0, |(_, rows)| (rows.len() as u16).saturating_add(3));
-        let height =
-            note_rows.saturating_add(table_rows).saturating_add(number_rows).saturating_add(bar_rows);
+        let rest_rows = if rest.is_empty() { 0 } else { rest.len() as u16 + 1 };
+        let parts = [note_rows, table_rows, number_rows, bar_rows, rest_rows];
+        let height = parts.into_iter().fold(0, u16::saturating_add);
         let area = Rect::new(0, 0, key.width, height.min(u16::MAX / key.width.max(1)));
         self.sheet = Buffer::empty(area);
         self.sheet.set_style(area, theme.popup());
@@ -230,17 +236,17 @@ impl Comparison {
             y += number_rows;
         }
         if let Some((title, rows)) = bars {
-            let part = Rect { y: y + 1, height: rows.len() as u16 + 1, ..area };
-            (&PairedBars::new(theme, &rows).title(title)).render(part.intersection(area), &mut self.sheet);
             let legend = pair_legend(theme, heads[0].clone(), heads[1].clone());
-            let part = Rect {
-                x: 14.min(area.width),
-                y: part.bottom(),
-                width: area.width.saturating_sub(14),
-                height: 1,
-            };
+            let part =
+                Rect { x: 14.min(area.width), y: y + 1, width: area.width.saturating_sub(14), height: 1 };
             (&Sentence::new(theme, &legend)).render(part.intersection(area), &mut self.sheet);
+            let part = Rect { y: y + 2, height: rows.len() as u16 + 1, ..area };
+            (&PairedBars::new(theme, &rows).title(title)).render(part.intersection(area), &mut self.sheet);
+            y += bar_rows;
         }
+        let part = Rect { y: y + 1, height: rest.len() as u16, ..area }.intersection(area);
+        let widget = Table::new(theme, &columns, &rest).selectable(false).header(false);
+        (&widget).render(part, &mut self.sheet, &mut TableState::default());
     }
 }
 

@@ -57,6 +57,9 @@ pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
     parts.join(", ")
 }
 
+/// Heading of the figures that are not judged.
+pub const NOT_JUDGED: &str = "proof, inputs and effort: not judged";
+
 /// A part of the comparison: its heading, and the roles of its figures.
 type ComparePart = (&'static str, fn(Role) -> bool);
 
@@ -104,8 +107,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure], differing: bool) -> Vec<TableRow
         }
     }
     let objective = figures.first().map_or("", |figure| figure.name.as_str());
-    let parts: [ComparePart; 2] =
-        [("result", Role::is_judged), ("proof, inputs and effort: not judged", |role| !role.is_judged())];
+    let parts: [ComparePart; 2] = [("result", Role::is_judged), (NOT_JUDGED, |role| !role.is_judged())];
     for (heading, belongs) in parts {
         rows.extend([TableRow::gap(), TableRow::heading(heading)]);
         rows.extend(
@@ -191,7 +193,8 @@ fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
     };
     let mut cells = vec![Piece::text(format!(" {label}")), Piece::answer(value(1)), Piece::muted(value(0))];
     if let Some(change) = figure.changes.first().copied().flatten() {
-        let tone = figures::tone(change.verdict);
+        // Only figures that the verdict counts have its colours.
+        let tone = if figure.role.counts() { figures::tone(change.verdict) } else { Tone::Muted };
         if change.verdict == Verdict::Tie {
             cells.extend([Piece::new("0", Tone::Muted), Piece::new("tie", Tone::Muted)]);
         } else {
