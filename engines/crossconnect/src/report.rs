@@ -145,8 +145,8 @@ impl<'a> CrossconnectReport<'a> {
         match self.result {
             Some(CrossconnectResult::Order(order)) => Ok(order),
             Some(CrossconnectResult::Changes(_)) => Err(Unavailable::absent(
-                "the plan changes circuits and orders no phases",
-                format!("solve with method {}", crate::methods::ORDER),
+                "a change of circuits has no phases",
+                format!(":solve {} orders an all-to-all between the pods", crate::methods::ORDER),
             )),
             None => Err(Unavailable::absent(
                 "no order of phases has been computed yet",

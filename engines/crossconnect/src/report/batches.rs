@@ -15,14 +15,16 @@ type PlacedEntry<'e> = Option<(EntryRef, &'e Entry)>;
 /// Returns the section on all batches, in the order in which they are made.
 pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts: &ChangeFacts) -> Section {
     let cut = caveat::cut_pairs(scenario, changes);
+    let dead = caveat::dead_removals(scenario, changes);
     let columns = vec![
         Column::counts("batch", "batch"),
-        Column::words("switches", "switches"),
         Column::counts("removed", "rem"),
         Column::counts("added", "add"),
         Column::counts("dark_circuits", "dark").priority(1),
         Column::words("most_dark", "most dark").priority(2),
         Column::counts("pairs_cut_off", "cut off").priority(3),
+        // At the right, a longer list moves no number.
+        Column::words("switches", "switches"),
     ];
     let mut table = Table::new(["batch", "batches"], columns).overview(OVERVIEW);
     for (number, batch) in facts.batches.iter().enumerate() {
@@ -32,18 +34,21 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
             }
             None => Cell::new("none dark").tone(Tone::Muted),
         };
+        // No command removes circuits that failed ports have taken down.
+        let changed = changes.batches.get(number).map_or(&[][..], |batch| &batch.changes);
+        let lost = changed.iter().filter(|at| dead.contains(at)).count() as u32;
         let pairs = cut.iter().find(|(batch, _)| *batch == number).map_or(&[][..], |(_, pairs)| pairs);
         let row = table.row(vec![
             Cell::new(number + 1),
-            Cell::new(words::switches(&batch.switches)),
-            Cell::new(batch.removals).tone(Tone::Bad),
+            Cell::new(batch.removals - lost).tone(Tone::Bad),
             Cell::new(batch.additions).tone(Tone::Good),
             Cell::new(batch.dark),
             worst,
             Cell::new(pairs.len()).tone(if pairs.is_empty() { Tone::Muted } else { Tone::Warn }),
+            Cell::new(words::switches(&batch.switches)),
         ]);
         row.item = Some(number as u32 + 1);
-        row.sentence = sentence(scenario, number, batch, pairs);
+        row.sentence = sentence(scenario, number, batch, lost, pairs);
     }
     let warnings = Warning::all(scenario, changes);
     let forced: u32 = facts.switches.iter().map(|switch| switch.forced).sum();
@@ -83,26 +88,30 @@ fn sentence(
     scenario: &CrossconnectScenario,
     number: usize,
     batch: &BatchFacts,
+    lost: u32,
     cut_off: &[caveat::Pair],
 ) -> Phrase {
     let phrase = Phrase::new()
         .answer(format!("> batch {}", number + 1))
         .muted("  takes down ")
-        .bad(batch.removals.to_string())
-        .muted(", then sets up ")
-        .good(batch.additions.to_string());
+        .bad((batch.removals - lost).to_string());
+    let phrase = if lost > 0 { phrase.with(format!(" ({lost} lost already)"), Tone::Warn) } else { phrase };
+    let phrase = phrase.muted(", then sets up ").good(batch.additions.to_string());
     let name = |pod: u32| scenario.pod_name(pod as usize);
-    let pairs = caveat::few(cut_off.iter().map(|(i, j)| format!("{} and {}", name(*i), name(*j))));
-    let phrase = match pairs.as_str() {
-        "" => phrase,
-        pairs => phrase.with(format!("; {pairs} cut off"), Tone::Warn).muted(" (set min_pair_share)"),
-    };
-    let phrase = phrase.muted(format!("; {} dark during it", words::circuits(batch.dark)));
-    match batch.worst {
-        Some((pod, missing, of)) => {
-            phrase.muted(format!(", {} lacks {missing} of {of}", scenario.pod_name(pod as usize)))
-        }
+    let phrase = phrase.muted(format!("; {} dark", batch.dark));
+    let phrase = match batch.worst {
+        Some((pod, missing, of)) => phrase.muted(format!(", {} lacks {missing} of {of}", name(pod))),
         None => phrase,
+    };
+    let pairs = caveat::few(cut_off.iter().map(|(i, j)| format!("{} and {}", name(*i), name(*j))));
+    match pairs.as_str() {
+        "" => phrase,
+        pairs => phrase
+            .with(
+                format!("; {} cut off: {pairs}", counted(cut_off.len() as u64, "pair", "pairs")),
+                Tone::Warn,
+            )
+            .muted(" (set min_pair_share)"),
     }
 }
 
@@ -121,15 +130,12 @@ pub(super) fn detail(
     })?;
     let (a, b) = words::sides(scenario.wiring);
     let lost = caveat::dead_removals(scenario, changes);
-    let mut columns = vec![
+    let columns = vec![
         Column::words("ocs_id", "switch"),
         Column::words("port_a", format!("{a} port")),
         Column::words("removed_port_b", "removed"),
         Column::words("added_port_b", "added"),
     ];
-    if !lost.is_empty() {
-        columns.push(Column::words("lost", ""));
-    }
     // Removal and addition of every A port.
     let mut ports: BTreeMap<(u32, u32, u32), [PlacedEntry<'_>; 2]> = BTreeMap::new();
     for (at, entry) in batch.changes.iter().filter_map(|at| Some((at, entry(changes, *at)?))) {
@@ -147,18 +153,19 @@ pub(super) fn detail(
         };
         let Some((_, first)) = removed.or(added) else { continue };
         let is_lost = removed.is_some_and(|(at, _)| lost.contains(&at));
-        let mut cells = vec![
+        let cells = vec![
             Cell::new(scenario.ocs_name(ocs_id)).tone(Tone::Muted),
             Cell::new(end(a, pod, index, first.switch_port_a)),
             far(removed, if is_lost { "!" } else { "−" }, if is_lost { Tone::Warn } else { Tone::Bad }),
-            far(added, "+", Tone::Good),
+            if is_lost && added.is_none() {
+                Cell::new("lost: port failed").tone(Tone::Warn)
+            } else {
+                far(added, "+", Tone::Good)
+            },
         ];
-        if !lost.is_empty() {
-            let words = if is_lost { "lost: a port failed, nothing to send" } else { "" };
-            cells.push(Cell::new(words).tone(Tone::Warn));
-        }
         let both = [removed, added].into_iter().flatten();
-        let both: Vec<String> = both.map(|(_, entry)| words::entry(scenario, entry)).collect();
+        let mut both: Vec<String> = both.map(|(_, entry)| words::entry(scenario, entry)).collect();
+        both.extend(is_lost.then(|| "lost at a failed port, no command removes it".to_owned()));
         table.row(cells).sentence = both.join(", ").into();
     }
     let first = batch.changes.first().map_or(0, |at| at.ocs_id);

@@ -62,7 +62,11 @@ impl Ranked<'_> {
             self.methods(&rivals),
         );
         let section = match self.per_switch(&rivals) {
-            Some(matrix) => section.on_screens("per_switch", "", matrix),
+            Some(matrix) => {
+                let most = matrix.cells.iter().filter_map(|cell| cell.value.as_f64()).fold(0.0, f64::max);
+                let title = format!("Circuits removed at each switch, 0 to {}", number(most));
+                section.on_screens("per_switch", title, matrix)
+            }
             None => section,
         };
         section.block("beside", "", self.circumstances(&rivals))
@@ -72,8 +76,10 @@ impl Ranked<'_> {
     fn computed(&self, rivals: &[&PlanBeside]) -> impl Iterator<Item = PlanBeside> {
         let totals = self.changes.totals;
         let installed = totals.kept_circuits + totals.removed_circuits;
+        // Nothing is removed where nothing is installed.
+        let baselines: &[FromScratch] = if self.facts.green_field { &[] } else { self.baselines };
         let is_new = |plan: &&FromScratch| rivals.iter().all(|known| known.method != plan.method);
-        self.baselines.iter().filter(is_new).map(move |plan| PlanBeside {
+        baselines.iter().filter(is_new).map(move |plan| PlanBeside {
             method: plan.method.to_owned(),
             value: plan.removed as f64,
             metrics: [("kept_circuits".to_owned(), installed as f64 - plan.removed as f64)].into(),
@@ -84,9 +90,7 @@ impl Ranked<'_> {
     fn answer(&self) -> Phrase {
         let totals = self.changes.totals;
         if self.facts.green_field {
-            return Phrase::new()
-                .answer(totals.added_circuits.to_string())
-                .muted(" circuits to set up, nothing installed");
+            return Phrase::new().answer(totals.added_circuits.to_string()).muted(" to set up");
         }
         Phrase::new()
             .answer(self.facts.removed().to_string())
@@ -142,7 +146,7 @@ impl Ranked<'_> {
                 Cell::new(of).tone(Tone::Warn)
             }
             0 if plan.is_shown => Cell::new("this plan"),
-            0 => Cell::new("computed").tone(Tone::Muted),
+            0 => Cell::new("baseline").tone(Tone::Muted),
             number if plan.is_stale => Cell::new(format!("{number} *")).tone(Tone::Warn),
             number => Cell::new(number.to_string()).tone(Tone::Muted),
         }
@@ -172,7 +176,7 @@ impl Ranked<'_> {
         Some(Matrix {
             name: "removed_circuits",
             unit: Unit::COUNT,
-            rows: lines.iter().map(|(name, _)| format!("{name} per switch")).collect(),
+            rows: lines.iter().map(|(name, _)| name.clone()).collect(),
             columns: self.changes.ocs.iter().map(|ocs| ocs.ocs_id.to_string()).collect(),
             cells: lines.iter().flat_map(|(_, counts)| counts.iter().copied().map(Cell::new)).collect(),
             shaded: true,
@@ -202,7 +206,7 @@ impl Ranked<'_> {
             facts.add("warm", "warm", "the search started from a known plan; R solves from scratch");
         }
         if self.beside.run.as_ref().is_some_and(|run| run.is_active) {
-            facts.add("run", "at work", "a run on this scenario is active");
+            facts.add("run", "run", "active on this scenario");
         }
         facts
     }
@@ -211,6 +215,10 @@ impl Ranked<'_> {
     fn verdict(&self) -> Phrase {
         let removed = self.facts.removed() as f64;
         let bound = self.bound();
+        if self.facts.green_field {
+            let added = words::circuits(self.changes.totals.added_circuits);
+            return Phrase::new().answer(format!("> {added}")).muted(" to set up; nothing is installed");
+        }
         let phrase = Phrase::new().answer(format!("> {}", number(removed)));
         if self.shown.is_stale {
             // The scenario has changed since, so nothing is known about its current form.

@@ -129,19 +129,20 @@ fn pods(scenario: &CrossconnectScenario, pods: usize, switch: &Switch, entries: 
     }
 }
 
-/// Returns a phrase such as `> A pod 3, index 0 port 4: remove B 11.0 (12) add B 1.0 (2)`.
+/// Returns a phrase such as `> pod 3  A 3.0 (4)  remove B 11.0 (12)  add B 1.0 (2)`.
 fn of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32) -> Phrase {
     let (a, b) = words::sides(scenario.wiring);
-    let mut phrase = Phrase::new().answer(format!("> {a} {}", scenario.pod_name(pod as usize)));
+    let mut phrase = Phrase::new().answer(format!("> {}", scenario.pod_name(pod as usize)));
     let mut panel = None;
     for entry in entries.iter().filter(|entry| entry.pod_a == pod).take(ENTRIES) {
         if panel != Some(entry.switch_port_a) {
             panel = Some(entry.switch_port_a);
-            phrase = phrase.muted(format!(", index {} port {}:", entry.port_a_index, entry.switch_port_a));
+            let near = words::port(a, pod, entry.port_a_index);
+            phrase = phrase.text(format!("  {near}")).muted(format!(" ({})", entry.switch_port_a));
         }
         let far = words::port(b, entry.pod_b, entry.port_b_index);
         phrase = phrase
-            .with(format!(" {} {far}", entry.action.word()), tone(entry.action))
+            .with(format!("  {} {far}", entry.action.word()), tone(entry.action))
             .muted(format!(" ({})", entry.switch_port_b));
     }
     phrase

@@ -8,14 +8,14 @@ use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, ends, from, in_sight, line, row};
-use crate::view::present::{PaneInput, Title, below, body, frame, other_plan, plain};
+use crate::view::present::{PaneInput, Title, below, body, frame, frame_in_sight, other_plan, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::crossconnect::report::words::circuits;
 use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Degree};
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 use lightbay_widgets::{
     Column, PaneState as Shown, Piece, Sign, SignCell, SignFlag, SignMap, SignRows, Signs, SignsState, Table,
-    TableRow, TableState, Theme, Tone, number,
+    TableRow, TableState, Theme, Tone, number, pieces_width,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -160,10 +160,17 @@ impl LogicalPane {
         if area.height >= 4 {
             let state = &self.states[2];
             let rows = (state.row_offset, state.rows_shown, pods);
-            let mark = in_sight(rows, (state.column_offset, state.columns_shown, pods));
-            let mark = mark.filter(|_| !orientation).map(|part| Piece::muted(part.to_string()));
+            let part = in_sight(rows, (state.column_offset, state.columns_shown, pods));
+            let part = part.filter(|_| !orientation);
+            let mark = part.as_ref().map(|part| Piece::muted(part.to_string()));
             let mark = Vec::from_iter(mark);
-            ends(theme, &sentence, &mark, below(inner), buf);
+            let [long, mark_long] = [&sentence, &mark].map(|words| pieces_width(words, theme.glyphs));
+            let fits = long + 2 + mark_long <= inner.width;
+            ends(theme, &sentence, if fits { &mark } else { &[] }, below(inner), buf);
+            // The title names hidden rows instead of a sentence that is cut.
+            if let Some(part) = part.filter(|_| !fits) {
+                frame_in_sight(input, &self.title(input, plan), &part.brief(), Shown::Ready, area, buf);
+            }
         }
         drawn.items = Arc::clone(&self.items);
         drawn.chosen = selected.map(|(a, b)| (a * pods + b) as ItemId);
@@ -407,11 +414,16 @@ impl LogicalPane {
     fn draw_map(&self, input: &PaneInput<'_>, pods: usize, area: Rect, buf: &mut Buffer) -> Rect {
         /// Minimum number of columns of the matrix next to the picture.
         const LEAST: u16 = 40;
+        /// Minimum number of columns of the picture; a smaller matrix is readable without it.
+        const WIDE: u16 = 26;
         const GAP: u16 = 3;
         let theme = &input.app.look.theme;
         let map = SignMap::new(theme, &self.sides[2], pods.min(usize::from(u16::MAX)) as u16);
         let (width, height) = map.size();
-        if u32::from(width) + u32::from(GAP + LEAST) > u32::from(area.width) || height >= area.height {
+        if width < WIDE
+            || u32::from(width) + u32::from(GAP + LEAST) > u32::from(area.width)
+            || height >= area.height
+        {
             return area;
         }
         let (matrix, place) = beside(area, area.width - width - GAP, GAP);

@@ -64,6 +64,8 @@ impl MatrixPane {
         before.extend((inner.width >= HINT).then(|| Piece::muted(format!("{back} {forward} switch  "))));
         let context = SectionContext { before, left: left + gap, ..SectionContext::default() };
         self.pane.draw(input, Some(wanted), context, area, buf, (drawn, out));
+        // A section that was not drawn before may need other columns.
+        out.waits |= input.large && self.columns(plan, inner.width) != left;
         if left > 0 {
             let list = PaneInput { pane: SWITCHES, state: input.app.pane(SWITCHES).clone(), ..input.clone() };
             let place = Rect { width: left, height: self.pane.rows().min(inner.height), ..inner };
@@ -77,8 +79,14 @@ impl MatrixPane {
         let Some(switches) = &plan.switches else { return 0 };
         self.list.fill(switches, &[], "");
         let (least, most) = self.list.widths();
-        let enough = width.saturating_sub(least + GAP).max(ENOUGH);
-        let room = width.saturating_sub(self.pane.wish().min(enough) + GAP);
-        if room < least { 0 } else { room.min(most) }
+        let beside = width.saturating_sub(least + GAP);
+        let wish = self.pane.wish();
+        // The bars of the list get the columns that the matrix leaves.
+        if wish <= beside {
+            return (width - wish - GAP).min(most);
+        }
+        // A matrix that would scroll next to the list but fits alone needs no list.
+        let fits_alone = self.pane.close().is_some_and(|close| (beside + 1..=width).contains(&close));
+        if fits_alone || beside < ENOUGH { 0 } else { least }
     }
 }
