@@ -75,6 +75,10 @@ pub struct PaneDrawn {
     pub sentence: String,
     /// Everything known about the selected item, one line each.
     pub details: Vec<String>,
+    /// `true` while the details are computed.
+    pub waits_for_details: bool,
+    /// `true` if the pane has several views in general, but one view of this plan.
+    pub has_one_view: bool,
     /// Rules for editing cells of this pane; `None` if the cells cannot be edited.
     pub edit: Option<Arc<CellEditing>>,
     /// Settings that change the selected item; `None` if the pane offers none.
@@ -110,6 +114,8 @@ impl PaneDrawn {
             on_axis: None,
             sentence: String::new(),
             details: Vec::new(),
+            waits_for_details: false,
+            has_one_view: false,
             edit: None,
             setting: None,
             format: None,

@@ -26,6 +26,9 @@ impl Part {
     }
 }
 
+/// Relative difference up to which a bar ends at the limit.
+const CLOSE: f64 = 1e-9;
+
 /// A bar of one row.
 ///
 /// ```
@@ -87,9 +90,27 @@ impl<'a> Meter<'a> {
     /// Returns the column of the line of [`Meter::limit`] in a bar of a given width; `None` without a limit, or if the
     /// limit is not on the scale.
     pub fn limit_at(&self, width: u16) -> Option<u16> {
-        let share = self.limit? / self.full;
+        let limit = self.limit?;
+        let share = limit / self.full;
         let is_on_scale = share.is_finite() && (0.0..=1.0).contains(&share) && width > 0;
-        is_on_scale.then(|| ((share * f64::from(width)).floor() as u16).min(width.saturating_sub(1)))
+        let end = share * f64::from(width);
+        // In whole cells, the line is in the last cell of a bar of this value, and longer bars have a cell beyond it.
+        let (at, beyond) = if self.is_in_cells() {
+            (end.round() - 1.0, u16::from(limit < self.full))
+        } else {
+            (end.floor(), 0)
+        };
+        is_on_scale.then(|| (at.max(0.0) as u16).min(width.saturating_sub(1 + beyond)))
+    }
+
+    /// Returns `true` if the bar consists of letters: in ASCII, and for several parts without colours.
+    const fn is_lettered(&self) -> bool {
+        self.theme.is_ascii() || !self.theme.shades() && self.parts.len() > 1
+    }
+
+    /// Returns `true` if the bar consists of whole cells.
+    const fn is_in_cells(&self) -> bool {
+        self.spaced || self.is_lettered()
     }
 }
 
@@ -101,27 +122,36 @@ impl Widget for &Meter<'_> {
         }
         let width = pen.width();
         let glyphs = pen.glyphs();
-        // Without colours several parts are distinguished by their letters.
-        let letters = !self.theme.shades() && self.parts.len() > 1;
-        let ascii = self.theme.is_ascii() || letters;
+        let ascii = self.is_lettered();
         if self.track {
             let empty = if self.theme.shades() && !ascii { " " } else { glyphs.free };
             pen.line(0, 0, width, empty, self.theme.style(Tone::Faint).patch(self.theme.track()));
         }
-        let per_cell = if ascii || self.spaced { 1 } else { 8 };
+        let per_cell = if self.is_in_cells() { 1 } else { 8 };
         let room = f64::from(width * per_cell);
         let mut sum = if self.start.is_finite() { self.start.max(0.0) } else { 0.0 };
         let share = if self.full > 0.0 { sum / self.full } else { 0.0 };
         let first = ((share * f64::from(width)).round() as i32).min(width - 1);
         // End of the parts drawn so far, in eighths, and style of the last part.
         let (mut end, mut last) = (first * per_cell, None);
+        // A bar below the limit ends before the line of the limit; in whole cells, a bar at the limit ends with the
+        // cell of the line, and a longer bar after it.
+        let limit_at = self.limit_at(width as u16).map(i32::from);
+        let limit = self.limit.unwrap_or(f64::INFINITY);
         for part in self.parts {
             if !(part.amount.is_finite() && part.amount > 0.0 && self.full > 0.0) {
                 continue;
             }
             sum += part.amount;
             // A part with a positive length is always visible.
-            let to = ((sum / self.full * room).round() as i32).max(end + 1).min(width * per_cell);
+            let to = (sum / self.full * room).round() as i32;
+            let to = match limit_at {
+                Some(at) if sum < limit * (1.0 - CLOSE) => to.min(at * per_cell),
+                Some(at) if per_cell == 1 && sum > limit * (1.0 + CLOSE) => to.max(at + 2),
+                Some(at) if per_cell == 1 => at + 1,
+                _ => to,
+            };
+            let to = to.max(end + 1).min(width * per_cell);
             let style = self.theme.style(part.tone);
             let mut letter = [0; 4];
             let full = match ascii {
@@ -148,16 +178,18 @@ impl Widget for &Meter<'_> {
             end = to;
             last = Some(style);
         }
-        if let Some(at) = self.limit_at(width as u16).map(i32::from) {
+        if let Some(at) = limit_at {
             let is_inside = end >= (at + 1) * per_cell && self.theme.shades() && !ascii;
             let bar = pen.cell(at, 0).map(|cell| cell.fg).filter(|_| is_inside);
             let answer = self.theme.style(Tone::Answer);
-            let marks = [Tone::Rule, Tone::Good].map(|tone| self.theme.style(tone).fg);
-            // A bar never has a hole: the line is a mark in the gap above it, or dark on its colour.
+            let marks = [Tone::Muted, Tone::Answer].map(|tone| self.theme.style(tone).fg);
+            // A bar never has a hole: the line is a mark in the gap above it, or dark on its colour; without colours, a bar
+            // that ends at the line keeps its last cell.
             match (bar, marks.into_iter().find(|mark| *mark != bar).flatten()) {
                 (Some(_), Some(mark)) if self.spaced => pen.paint(at, 0, 1, 1, Style::new().bg(mark)),
                 (Some(Color::Reset), _) => pen.glyph(at, 0, glyphs.vertical_dotted, self.theme.cursor()),
                 (Some(bar), _) => pen.glyph(at, 0, glyphs.vertical_dotted, answer.bg(bar).fg(Color::Black)),
+                (None, _) if per_cell == 1 && end == at + 1 => {}
                 (None, _) => pen.glyph(at, 0, glyphs.vertical_dotted, answer),
             }
         }
@@ -200,8 +232,11 @@ mod tests {
             Meter::new(&theme, &parts, 20.0).limit(Some(8.0)).render(area, &mut buf);
             text_of(&buf)
         };
-        assert_eq!(bar(20.0), "####:#####");
-        assert_eq!(bar(4.0), "##  :");
+        assert_eq!(bar(20.0), "###:######");
+        assert_eq!(bar(4.0), "## :");
+        assert_eq!(bar(7.9), "###:", "below the limit");
+        assert_eq!(bar(8.0), "####", "at the limit");
+        assert_eq!(bar(8.1), "###:#", "above the limit");
         assert_eq!(Meter::new(&theme, &[], 20.0).limit(Some(30.0)).limit_at(10), None);
     }
 
@@ -242,7 +277,7 @@ mod tests {
         let parts = [Part::new(6.0, Tone::Answer, '#')];
         Meter::new(&theme, &parts, 10.0).spaced(true).limit(Some(5.0)).render(area, &mut buf);
         assert_eq!(text_of(&buf), "▆▆▆▆▆▆");
-        assert_eq!(Some(buf[(5, 0)].bg), theme.style(Tone::Rule).fg);
+        assert_eq!(Some(buf[(4, 0)].bg), theme.style(Tone::Muted).fg);
     }
 
     #[test]

@@ -138,6 +138,8 @@ pub struct SignsState {
     pub columns_shown: usize,
     /// Width of the matrix on the screen.
     pub width: u16,
+    /// `true` if the matrix does not scroll to the selected cell.
+    pub still: bool,
     /// Clickable cells: the `id` of a hit is the index of the row, `part` is the index of the column.
     pub hits: Hits,
 }
@@ -260,6 +262,15 @@ impl<'a> Signs<'a> {
         width.clamp(0, i32::from(u16::MAX)) as u16
     }
 
+    /// Returns the width that shows all columns and the words, without gaps between the cells; with `words` set to
+    /// `false`, the width without the words.
+    pub fn close(&self, words: bool) -> u16 {
+        let places = self.places(i32::from(u16::MAX));
+        let words = if words { places.words } else { 0 };
+        let width = places.left + self.columns as i32 * self.rows.digits.max(1) + words;
+        width.clamp(0, i32::from(u16::MAX)) as u16
+    }
+
     fn places(&self, width: i32) -> SignPlaces {
         let glyphs = self.theme.glyphs;
         let last = self.rows.rows().saturating_sub(1);
@@ -279,9 +290,12 @@ impl<'a> Signs<'a> {
                 return SignPlaces { left, pitch, shown: self.columns, words };
             }
         }
-        let words = if left + words + wide * 8 <= width { words } else { 0 };
-        let shown = ((width - left - words) / wide).max(0) as usize;
-        SignPlaces { left, pitch: wide, shown: shown.min(self.columns), words }
+        // Cells without gaps, if only a few columns are hidden then.
+        let is_close = left + columns * narrow * 3 / 4 <= width;
+        let words = if !is_close && left + words + wide * 8 <= width { words } else { 0 };
+        let pitch = if is_close { narrow } else { wide };
+        let shown = ((width - left - words) / pitch).max(0) as usize;
+        SignPlaces { left, pitch, shown: shown.min(self.columns), words }
     }
 
     fn draw_headings(&self, pen: &mut Pen<'_>, places: SignPlaces, state: &SignsState) {
@@ -350,6 +364,21 @@ impl<'a> Signs<'a> {
         }
     }
 
+    /// Draws the mark of a flag in the gap right of the cell, or colours a cell without a gap.
+    fn draw_flag(&self, pen: &mut Pen<'_>, (stop, y): (i32, i32), pitch: i32, flag: SignFlag) {
+        let (mark, tone) = match flag {
+            SignFlag::Plain => return,
+            SignFlag::Edited => ("*", Tone::Changed),
+            SignFlag::Refused => ("!", Tone::Bad),
+        };
+        let style = self.theme.ink(tone, true);
+        if pitch > self.rows.digits.max(1) && stop < pen.width() {
+            pen.glyph(stop, y, mark, style);
+        } else {
+            pen.paint(stop - pitch, y, pitch, 1, style);
+        }
+    }
+
     fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: usize, places: SignPlaces, state: &mut SignsState) {
         let theme = self.theme;
         let chosen = state.selected.filter(|(at, _)| *at == row);
@@ -388,16 +417,7 @@ impl<'a> Signs<'a> {
                 let width = places.pitch.min(self.rows.digits.max(1));
                 pen.paint(stop - width, y, width, 1, theme.cursor());
             }
-            let mark = match cell.flag {
-                SignFlag::Plain => None,
-                SignFlag::Edited => Some(("*", Tone::Changed)),
-                SignFlag::Refused => Some(("!", Tone::Bad)),
-            };
-            if let Some((mark, tone)) = mark
-                && places.pitch > 1
-            {
-                pen.glyph(x, y, mark, theme.ink(tone, true));
-            }
+            self.draw_flag(pen, (stop, y), places.pitch, cell.flag);
             if self.empty_hits || !matches!(cell.sign, Sign::None | Sign::Never) {
                 state.hits.push(pen.rect(x, y, places.pitch, 1), row as u32, column as u32);
             }
@@ -423,9 +443,10 @@ impl StatefulWidget for &Signs<'_> {
         let tall = i32::from(self.tall);
         let height = ((pen.height() - top + tall - 1) / tall) as usize;
         let rows = self.rows.rows();
-        state.row_offset = scroll::follow(state.row_offset, state.selected.map(|at| at.0), height, rows);
+        let followed = state.selected.filter(|_| !state.still);
+        state.row_offset = scroll::follow(state.row_offset, followed.map(|at| at.0), height, rows);
         state.column_offset =
-            scroll::follow(state.column_offset, state.selected.map(|at| at.1), places.shown, self.columns);
+            scroll::follow(state.column_offset, followed.map(|at| at.1), places.shown, self.columns);
         if top > 0 {
             self.draw_headings(&mut pen, places, state);
         }

@@ -308,6 +308,15 @@ impl<'a> Table<'a> {
             pen.right(x + size, y, pen.glyphs().ellipsis, self.theme.style(Tone::Muted));
             return;
         }
+        if needed > size && column.cut == Cut::Middle && is_numbers(&piece.text) {
+            // Whole numbers of a list are kept, with a blank and an ellipsis after them.
+            let most = size - 1 - i32::from(text::width_of_ellipsis(pen.glyphs()));
+            let ends = piece.text.match_indices(' ').map(|(at, _)| at);
+            let kept = ends.take_while(|at| i32::try_from(*at).is_ok_and(|at| at <= most)).last();
+            let used = kept.map_or(0, |at| pen.cut(x, y, size, &piece.text[..at], Cut::End, style) + 1);
+            pen.cut(x + used, y, size - used, pen.glyphs().ellipsis, Cut::End, style);
+            return;
+        }
         let x = if column.align == Align::Right { x + (size - needed).max(0) } else { x };
         pen.cut(x, y, size, &piece.text, column.cut, style);
     }
@@ -344,6 +353,11 @@ impl<'a> Table<'a> {
             pen.paint(0, y, width, 1, style.fg(Color::Reset).bg(Color::Reset));
         }
     }
+}
+
+/// Returns `true` for a list of numbers and ranges, such as `1-4 6 12`.
+fn is_numbers(text: &str) -> bool {
+    text.contains(' ') && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'-'))
 }
 
 impl StatefulWidget for &Table<'_> {

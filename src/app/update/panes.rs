@@ -1,7 +1,7 @@
 //! Focus, selection, zoom and forms of panes; copying the content of panes.
 
 use crate::app::action::{Command, Motion};
-use crate::app::drawn::{Drawn, Item};
+use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Layer, TextView};
 use crate::app::pane::{ItemId, PaneId, PaneState, SizeClass};
@@ -51,7 +51,20 @@ impl App {
         {
             self.touch();
         }
+        self.fill_pop_up(&drawn);
         self.drawn = drawn;
+    }
+
+    /// Replaces the text of a pop-up that waits for details.
+    fn fill_pop_up(&mut self, drawn: &Drawn) {
+        let Some(Layer::Text(view)) = self.layers.last_mut() else { return };
+        let waits = |pane: &&PaneDrawn| pane.waits_for_details && pane.details == view.lines;
+        let Some(waiting) = self.drawn.panes.iter().find(waits) else { return };
+        let made = |pane: &&PaneDrawn| pane.pane == waiting.pane && !pane.waits_for_details;
+        if let Some(made) = drawn.panes.iter().find(made) {
+            view.lines.clone_from(&made.details);
+            self.touch();
+        }
     }
 
     /// Gives the focus to the pane of the kind with this name; ignores upper and lower case.

@@ -13,9 +13,11 @@
 //! | [`row_pictures`] | bars and loads over time next to the rows of a list |
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
+//! | [`division`] | places of a section and of the details of its chosen item |
 //! | [`graph`] | a matrix drawn as a network |
 //! | [`panels`] | small pictures of several items next to the list |
 //! | [`spans`] | intervals of time by lane |
+//! | [`slider`] | the slider of a parameter above the body |
 //! | [`pane`] | one section as a pane, computed on a helper thread |
 //! | [`panes`] | the sections of a kind as panes |
 
@@ -23,6 +25,7 @@ mod against;
 mod beside;
 mod content;
 mod curves;
+mod division;
 mod graph;
 mod list;
 mod matrix;
@@ -30,6 +33,7 @@ pub mod pane;
 mod panels;
 pub mod panes;
 mod row_pictures;
+mod slider;
 mod spans;
 #[cfg(test)]
 mod tests;
@@ -40,14 +44,15 @@ use crate::app::action::Command;
 use crate::app::drawn::{Drawn, ItemSetting, PaneDrawn};
 use crate::app::pane::ItemId;
 pub use content::SectionContent;
-use lightbay_core::report::{Body, Phrase, Section, SliderPlace, Tone as Meaning, text};
-use lightbay_widgets::{Hits, PaneState as Shown, Piece, Sentence, Slider, Tone, pieces_width};
+use division::Division;
+use lightbay_core::report::{Body, Phrase, Section, Tone as Meaning, text};
+use lightbay_widgets::{Hits, PaneState as Shown, Piece, Sentence, Tone, pieces_width};
 pub use list::Selection;
 use list::{ItemName, ListBlock};
 use panels::Panels;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget;
+use slider::slider;
 use std::sync::Arc;
 
 /// Minimum height at which the sentence about the selected item has a row of its own.
@@ -71,18 +76,14 @@ const CONTEXT: u16 = 60;
 /// Minimum height at which the marks of the picture are explained below the sentence.
 const LEGEND: u16 = 9;
 
-/// Minimum number of columns of the details of an item next to its section, and the gap between them.
-const DETAIL: u16 = 36;
-const GAP: u16 = 2;
-
 /// Minimum height at which the details of an item are drawn below its section, if they do not fit next to it.
 const BELOW: u16 = 9;
 
-/// Minimum number of rows of a list above the details of its item.
-const LISTED: u16 = 4;
+/// Number of rows around a body that leaves rows to another picture: title, sentence, legend and remarks.
+const AROUND: u16 = 5;
 
-/// Minimum number of rows of long details below a section, with their heading.
-const DETAILS: u16 = 5;
+/// Shown until the details of an item are computed.
+const LATE: &str = "drawing the details ...";
 
 /// A section with its lists, ready to be drawn: made on a helper thread, because a list may have thousands of rows.
 #[derive(Debug)]
@@ -122,6 +123,8 @@ pub struct SectionContext {
     pub left: u16,
     /// `true` while the details are those of the item that was selected before.
     pub detail_is_late: bool,
+    /// Minimum number of rows that the section leaves to another picture if it does not need them; 0 for no picture.
+    pub leaves: u16,
 }
 
 /// A section on the screen: its drawn content, filled when the section or its form changes.
@@ -131,16 +134,14 @@ pub struct SectionView {
     /// Details of the chosen item, as a section.
     detail: SectionContent,
     panels: Panels,
+    /// The default item of a matrix of signs; it stays while its row has an item.
+    usual: Option<ItemId>,
     /// The item that the user selected, with its name: the item stays selected if a new plan has it in another row.
     named: Option<(ItemId, ItemName)>,
     /// Number of rows of the body drawn last, without the sentences below it.
     rows: u16,
-}
-
-/// Parts of a pane: the section, and the details of its chosen item.
-struct Division {
-    section: Rect,
-    detail: Rect,
+    /// Number of rows drawn last, if the section left rows to another picture, else 0.
+    used: u16,
 }
 
 impl SectionView {
@@ -163,10 +164,18 @@ impl SectionView {
                 Selection { item: Some(own), marked: true, follow: true, chosen: true }
             } else {
                 let item = pointed.item.filter(is_here);
-                Selection { item, marked: true, follow: pointed.by_person, chosen: pointed.by_person }
+                // A large pane starts at the item, until the user scrolls.
+                let follows = pointed.by_person || (input.large && input.focused && input.state.offset == 0);
+                Selection { item, marked: true, follow: follows, chosen: follows }
             };
         }
         let usual = prepared.section.usual.filter(is_here);
+        let kept = self.usual.and_then(|id| {
+            let nearest = self.content.nearest(id)?;
+            Some(if is_here(&id) { id } else { nearest })
+        });
+        let usual = kept.or(usual);
+        self.usual = usual;
         let has_details = has_details(input);
         let steps = has_details || self.content.has_spans();
         let first = || {
@@ -199,9 +208,19 @@ impl SectionView {
         self.content.wish()
     }
 
+    /// Returns the number of columns of all signs of a matrix, without gaps, and of the words after them.
+    pub fn close(&self) -> Option<u16> {
+        self.content.matrix()?.close(true)
+    }
+
     /// Returns the number of rows of the body drawn last, without the sentences below it.
     pub const fn rows(&self) -> u16 {
         self.rows
+    }
+
+    /// Returns the rows of `area` that the section drawn last leaves to another picture.
+    pub fn rest(&self, area: Rect) -> Rect {
+        from(area, if self.used == 0 { area.height } else { self.used + 1 })
     }
 
     /// Draws a section below its title. `detail` is the section with the details of the selected item; `None` if these
@@ -217,8 +236,11 @@ impl SectionView {
         buf: &mut Buffer,
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
-        let SectionContext { before, pointed, left, detail_is_late } = context;
+        let SectionContext { before, pointed, left, detail_is_late, leaves } = context;
         let selection = self.selection(input, prepared, pointed.as_ref());
+        let own = self.content.rows().saturating_add(AROUND);
+        self.used = if leaves > 0 && own.saturating_add(leaves) < area.height { own } else { 0 };
+        let area = if self.used > 0 { Rect { height: own, ..area } } else { area };
         let chosen = selection.item;
         let section = &prepared.section;
         let title = title(input, section, before, area.width);
@@ -261,30 +283,38 @@ impl SectionView {
         };
         let rows = |words: &[Piece]| Sentence::new(theme, words).rows(body(area, 0).width, most);
         let sentence_row = if speaks || sums_up { rows(&sentence) } else { 0 };
-        let legend_row = if area.height >= LEGEND && !legend.is_empty() { rows(&legend) } else { 0 };
-        let whole = body(area, sentence_row + legend_row);
-        self.rows = whole.height;
-        let inner = rows::beside(whole, left, 0).1;
-        if inner.is_empty() {
-            return;
-        }
-        let inner = match section.slider.as_ref().filter(|_| inner.height >= SLIDER) {
-            Some(_) => rows::from(inner, 1),
-            None => inner,
-        };
+        let mut legend_row = if area.height >= LEGEND && !legend.is_empty() { rows(&legend) } else { 0 };
         let has_details = has_details(input);
         if let Some(detail) = detail {
             self.detail.fill(detail, input.info.modes, input.mode());
+        }
+        let details_first = input.info.section.is_some_and(|info| info.details_first);
+        let (whole, inner, place) = loop {
+            let whole = body(area, sentence_row + legend_row);
+            let inner = rows::beside(whole, left, 0).1;
+            let inner = match section.slider.as_ref().filter(|_| inner.height >= SLIDER) {
+                Some(_) => rows::from(inner, 1),
+                None => inner,
+            };
+            let place = if has_details && (detail.is_some() || chosen.is_some()) {
+                self.divide(inner, details_first)
+            } else {
+                Division { section: inner, detail: Rect::ZERO }
+            };
+            // The legend of a picture in the details is shown only with it.
+            if legend_row == 0 || !details_first || self.content.pictured() > 0 || !place.detail.is_empty() {
+                break (whole, inner, place);
+            }
+            legend_row = 0;
+        };
+        self.rows = whole.height;
+        if inner.is_empty() {
+            return;
         }
         self.panels.fill(prepared);
         let with_panels = (area.height >= LARGE && !self.panels.is_empty())
             .then(|| self.panels.draw(input, (&mut self.content, selection), inner, buf, out))
             .flatten();
-        let place = if has_details && (detail.is_some() || chosen.is_some()) {
-            self.divide(inner, input.info.section.is_some_and(|info| info.details_first))
-        } else {
-            Division { section: inner, detail: Rect::ZERO }
-        };
         let rest = with_panels.map_or(Rect::ZERO, |(_, rest)| rest);
         let page = match with_panels {
             Some((page, _)) => page,
@@ -304,9 +334,15 @@ impl SectionView {
         // Details of the selected item use the rows that the small pictures leave.
         let place = if with_panels.is_none() { place.detail } else { rest };
         let least = if with_panels.is_none() { 1 } else { BELOW };
-        if let Some(detail) = detail.filter(|_| place.height >= least) {
-            self.draw_detail(input, &detail.section, place, buf);
+        let place = Some(place).filter(|place| place.height >= least);
+        match (place, detail) {
+            (Some(place), Some(detail)) => self.draw_detail(input, &detail.section, place, buf),
+            (Some(place), None) if detail_is_late => {
+                ends(theme, &[Piece::muted(LATE)], &[], Rect { height: 1, ..place }, buf);
+            }
+            _ => {}
         }
+        drawn.has_one_view = !has_forms(section, input.info.modes);
         drawn.items = self.content.drawn_items();
         drawn.labels =
             labels(input, self.content.items(), |id| Some(self.content.sentence(section, id)?.to_string()));
@@ -331,10 +367,12 @@ impl SectionView {
         if sentence_row > 0 {
             // Hidden rows are always indicated; `i` shows the full sentence about the item.
             let pictures = with_panels.and_then(|_| self.panels.in_sight());
+            let is_of_pictures = pictures.is_some();
             let in_sight = pictures.or_else(|| Some(self.content.in_sight()?.to_string()));
             let in_sight: Vec<Piece> = in_sight.map(Piece::muted).into_iter().collect();
             let wide = [&sentence, &in_sight].map(|words| pieces_width(words, theme.glyphs));
-            let fits = wide[0] + 2 + wide[1] <= under.width || wide[1] * 2 <= under.width;
+            // The title names hidden rows instead of a sentence that is cut.
+            let fits = wide[0] + 2 + wide[1] <= under.width || is_of_pictures && wide[1] * 2 <= under.width;
             if sentence_row > 1 {
                 let words = [sentence.clone(), vec![Piece::text("  ")], in_sight].concat();
                 names_rows = Sentence::new(theme, &words).rows(under.width, sentence_row + 1) <= sentence_row;
@@ -351,10 +389,9 @@ impl SectionView {
         rows::wrapped(theme, &legend, Rect { y: under.y + sentence_row, height: legend_row, ..under }, buf);
         drawn.sentence = plain(&sentence);
         if input.focused {
-            drawn.details = self.details(section, chosen, detail.filter(|_| !detail_is_late));
-            if detail_is_late {
-                drawn.details.push("drawing the details ...".to_owned());
-            }
+            drawn.waits_for_details = detail_is_late;
+            drawn.details =
+                if detail_is_late { vec![LATE.to_owned()] } else { self.details(section, chosen, detail) };
         }
     }
 
@@ -362,57 +399,6 @@ impl SectionView {
     fn knob(&self, section: &Section, id: ItemId) -> Option<String> {
         let text = section.edits.get(&id).cloned().or_else(|| self.content.setting(id))?;
         text.split_once('=').map(|(knob, _)| knob.to_owned())
-    }
-
-    /// Divides the body into room for the section and for the details of the chosen item: next to the section, else
-    /// below it, else none. `details_first`: a small pane shows the details alone.
-    fn divide(&self, inner: Rect, details_first: bool) -> Division {
-        let wish = self.content.wish();
-        let beside_it = self.detail.wish().clamp(DETAIL, (inner.width / 2).max(DETAIL));
-        // At least half of a matrix has to be visible.
-        let of_matrix = self.detail.matrix().map_or(0, |_| self.detail.wish() / 2);
-        let beside_it = beside_it.max(of_matrix);
-        // Long details of a short list use the whole width below it.
-        let is_long = self.detail.rows() > inner.height && self.content.rows() <= inner.height / 4;
-        if !is_long && wish.saturating_add(GAP + beside_it) <= inner.width {
-            let (section, detail) = rows::beside(inner, wish, GAP);
-            return Division { section, detail };
-        }
-        if inner.height < BELOW {
-            return Division { section: inner, detail: Rect::ZERO };
-        }
-        // A picture of the item gets its rows first, below its heading; the list keeps the rest, which may be none if the
-        // details come first.
-        let least = self.detail.least_pictured().saturating_add(1);
-        let kept = if details_first { 2 } else { LISTED.min(self.content.rows()) };
-        let height = match self.detail.pictured().saturating_add(1) {
-            // A short list of details takes only its rows.
-            1 => (inner.height / 2).max(inner.height.saturating_sub(self.detail.rows() + 2)).max(5),
-            rows if rows + kept < inner.height => inner.height - rows - 1,
-            rows if details_first && rows <= inner.height && least == rows => 0,
-            _ if least + kept < inner.height => inner.height - least - 1,
-            _ if details_first && least <= inner.height => 0,
-            _ if self.content.rows() > inner.height / 3 => inner.height,
-            _ => 3,
-        };
-        let height = self.content.rows_in(height);
-        // A list without its bars may fit next to the details.
-        let (bare, _) = self.content.widths();
-        let is_cut = height < self.content.rows() || height + 1 >= inner.height;
-        let is_cut = is_cut && self.content.pictured() == 0 && !is_long;
-        if is_cut && bare.saturating_add(GAP + beside_it) <= inner.width {
-            let columns = inner.width.saturating_sub(GAP + self.detail.wish()).max(bare);
-            let (section, detail) = rows::beside(inner, columns, GAP);
-            return Division { section, detail };
-        }
-        // A heading with one or two rows of details says less than these rows of the list, unless they are a whole picture.
-        let rest = inner.height.saturating_sub(height + 1);
-        let is_whole = least > 1 && least <= rest;
-        if height > 0 && self.detail.rows() > 3 && rest < DETAILS && !is_whole {
-            return Division { section: inner, detail: Rect::ZERO };
-        }
-        let detail = from(inner, if height == 0 { 0 } else { height + 1 });
-        Division { section: Rect { height, ..inner }, detail }
     }
 
     fn draw_detail(&mut self, input: &PaneInput<'_>, section: &Section, area: Rect, buf: &mut Buffer) {
@@ -430,7 +416,8 @@ impl SectionView {
         let rest = from(area, 1);
         if !rest.is_empty() {
             self.detail.draw_still(input, rest, buf);
-            let rows = self.detail.in_sight().map(|rows| Piece::muted(format!("  {rows}")));
+            let of = if self.detail.hides_list_only() { "list: " } else { "" };
+            let rows = self.detail.in_sight().map(|rows| Piece::muted(format!("  {of}{rows}")));
             heading.splice(1..1, rows);
         }
         ends(theme, &heading, &answer, Rect { height: 1, ..area }, buf);
@@ -529,32 +516,6 @@ fn lines_of(section: &Section) -> Vec<String> {
     let mut lines = text::lines(&told);
     lines.extend(sentences);
     lines
-}
-
-/// Draws the slider of a section; `axis` has the ends and the columns of the axis of a chart below it.
-fn slider(
-    input: &PaneInput<'_>,
-    place: &SliderPlace,
-    axis: Option<((f64, f64), Rect)>,
-    area: Rect,
-    buf: &mut Buffer,
-) {
-    let ticks: Vec<(f64, &str)> = place.ticks.iter().map(|tick| (tick.at, tick.name.as_str())).collect();
-    let turn = place.turn.as_ref().map(|(turn, _)| (turn.at, turn.name.as_str()));
-    let theme = &input.app.look.theme;
-    let [down, up] = ["narrower", "wider"].map(|action| input.app.keymap.hint(action));
-    let mut words = format!("{down} {up} move it");
-    if let Some((_, what)) = &place.turn {
-        words = format!("{} {what}  {words}", theme.glyphs.up);
-    }
-    let ends = axis.map_or(place.ends, |(ends, _)| ends);
-    let slider = Slider::new(theme, place.label, ends, (place.now.at, &place.now.name));
-    let slider = slider.ticks(&ticks).turn(turn).words(&words);
-    let slider = match axis {
-        Some((_, columns)) => slider.plot(columns.x.saturating_sub(area.x), columns.width),
-        None => slider,
-    };
-    slider.render(area, buf);
 }
 
 /// Converts a phrase of a report to pieces of text with tones, for drawing.

@@ -15,8 +15,14 @@ use std::sync::Arc;
 /// Minimum number of rows of a picture with lists; with fewer rows, only the picture or only the lists are drawn.
 const PICTURE: u16 = 8;
 
+/// Minimum number of rows at which a matrix is drawn below a list, with the tallest cells, and not at its right.
+const ROOMY: u16 = 48;
+
 /// Minimum number of rows of a drawn network with lists.
 const NETWORK: u16 = 18;
+
+/// Maximum number of nodes whose cells are drawn in place of a network that does not fit.
+const FEW: usize = 8;
 
 /// Minimum numbers of rows and columns of curves; with fewer of them, only the lists are drawn.
 const CURVES: u16 = 3;
@@ -192,7 +198,8 @@ impl SectionContent {
 
     /// Returns the number of rows that the whole content can use.
     pub fn rows(&self) -> u16 {
-        let gap = u16::from(!self.list.is_empty() && self.picture.is_some());
+        let heading = u16::from(!self.heading.is_empty() && !self.picture_is_first);
+        let gap = if self.list.is_empty() || self.picture.is_none() { 0 } else { 1 + heading };
         (self.list.rows() as u16).saturating_add(self.pictured()).saturating_add(gap)
     }
 
@@ -235,6 +242,9 @@ impl SectionContent {
         if let Picture::Matrix(matrix) = picture
             && !self.picture_is_first
             && inner.height >= PICTURE
+            && (matrix.is_network()
+                || inner.height < ROOMY
+                || inner.height < rows + 2 + matrix.most_rows(theme))
             && narrow.saturating_add(matrix.least_wide()) <= inner.width
         {
             // Bars and picture share the columns.
@@ -242,9 +252,20 @@ impl SectionContent {
             let spare = inner.width.saturating_sub(BESIDE + matrix.wish()).min(inner.width / 2);
             let columns = if has_bars { spare.max(narrow - BESIDE) } else { narrow - BESIDE };
             let (list, picture) = beside(inner, columns, BESIDE);
-            return ContentSplit { picture, list };
+            let heading = u16::from(!self.heading.is_empty() && picture.height > wanted);
+            return ContentSplit { picture: from(picture, heading), list };
         }
         let fits = wanted.saturating_add(gap).saturating_add(rows) <= inner.height;
+        // A list that does not fit below a matrix may fit at its right.
+        if let Picture::Matrix(matrix) = picture
+            && self.picture_is_first
+            && !fits
+            && inner.height >= PICTURE
+            && matrix.wish().saturating_add(narrow) <= inner.width
+        {
+            let (picture, list) = beside(inner, matrix.wish(), BESIDE);
+            return ContentSplit { picture, list };
+        }
         // A matrix below a list is drawn only if both fit.
         let is_below = self.matrix().is_some() && !self.picture_is_first;
         // Curves with few rows are flat, and so few rows of a list say little.
@@ -269,13 +290,16 @@ impl SectionContent {
         let is_whole = self.has_spans() && self.picture_is_first && wanted <= inner.height;
         let height = if is_whole { wanted } else { wanted.min(most).max(PICTURE.min(wanted)) };
         // The picture gets the rows that the lists do not use.
-        let spare = inner.height.saturating_sub(rows + gap);
+        let heading = u16::from(!self.heading.is_empty() && !self.picture_is_first);
+        let spare = inner.height.saturating_sub(rows + gap + heading);
         let height = height.max(picture.rows_in(theme, spare));
         if self.picture_is_first {
             ContentSplit { picture: Rect { height, ..inner }, list: from(inner, height + gap) }
         } else {
             let above = rows.min(inner.height.saturating_sub(height + gap));
-            let picture = from(inner, above + gap);
+            // A blank row separates the heading from the lists.
+            let blank = heading.min(inner.height.saturating_sub(above + gap + height));
+            let picture = from(inner, above + gap + blank);
             ContentSplit {
                 picture: Rect { height: height.min(picture.height), ..picture },
                 list: Rect { height: above, ..inner },
@@ -330,10 +354,11 @@ impl SectionContent {
         Some(self.list.draw(input, selection, split.list, buf, out))
     }
 
-    /// Draws the heading of a picture in the row between it and the lists above it.
+    /// Draws the heading of a picture in the row between it and the lists above it, or above a picture at their right.
     fn draw_heading(&self, input: &PaneInput<'_>, split: &ContentSplit, buf: &mut Buffer) {
         let ContentSplit { picture, list } = split;
-        if !list.is_empty() && picture.y > list.bottom() && !self.heading.is_empty() {
+        let is_apart = picture.y > list.bottom() || picture.x > list.x && picture.y > list.y;
+        if !list.is_empty() && is_apart && !self.heading.is_empty() {
             let place = Rect { y: picture.y - 1, height: 1, ..*picture };
             line(&input.app.look.theme, &[Piece::muted(self.heading.clone())], place, buf);
         }
@@ -342,6 +367,10 @@ impl SectionContent {
     /// Sets the area of the pane. Returns `true` if it has room for the picture: a small pane shows the lists of a network
     /// with many nodes.
     pub fn has_room(&mut self, pane: Rect) -> bool {
+        // The cells of a few nodes need fewer rows than their network.
+        if let Some(Picture::Matrix(matrix)) = &mut self.picture {
+            matrix.set_plain(pane.height < NETWORK && matrix.names() <= FEW);
+        }
         let least = self.matrix().filter(|_| !self.list.is_empty()).map_or(0, matrix::MatrixView::least_area);
         self.hides_picture = least > u32::from(pane.width) * u32::from(pane.height);
         !self.hides_picture
@@ -362,12 +391,20 @@ impl SectionContent {
 
     /// Returns the visible part of a matrix, lanes or list, if the area is too small for the whole content.
     pub fn in_sight(&self) -> Option<InSight> {
-        let pictured = match self.picture.as_ref().filter(|_| self.picture_is_drawn) {
+        self.picture_in_sight().or_else(|| self.list.in_sight().filter(|_| self.list_is_drawn))
+    }
+
+    fn picture_in_sight(&self) -> Option<InSight> {
+        match self.picture.as_ref().filter(|_| self.picture_is_drawn) {
             Some(Picture::Matrix(matrix)) => matrix.in_sight(),
             Some(Picture::Spans(spans)) => spans.in_sight(),
             Some(Picture::Curves(_)) | None => None,
-        };
-        pictured.or_else(|| self.list.in_sight().filter(|_| self.list_is_drawn))
+        }
+    }
+
+    /// Returns `true` if the whole picture is visible, so that hidden rows are those of the list.
+    pub fn hides_list_only(&self) -> bool {
+        self.picture_is_drawn && self.picture_in_sight().is_none()
     }
 
     /// Returns `true` if the items are positions on the axis of curves.

@@ -249,8 +249,12 @@ impl List {
             if from >= to {
                 continue;
             }
-            // A heading without a row below it is left out.
-            if to - part.first <= part.block.above() && to < part.end() {
+            // A heading without a row below it is left out, and the last row of a block without the names of its columns.
+            let is_rest = part.block.heads && to - from == 1 && from > part.first && to == part.end();
+            let is_chosen = || selection.item.is_some_and(|id| part.block.place_of(id).is_some());
+            if to - part.first <= part.block.above() && to < part.end()
+                || is_rest && to < first + room && !is_chosen()
+            {
                 continue;
             }
             let (rows, y) = ((from - part.first, to - part.first), (from - first) as u16 + above);
@@ -294,34 +298,51 @@ impl List {
     }
 }
 
-/// If a list consists of one block without pictures and has too many rows for the area, draws it in as many columns as
-/// fit; the last row states the number of omitted rows. Otherwise draws nothing and returns `false`.
+/// If a list without pictures has too many rows for the area, draws it in as many columns as fit, with the names of the
+/// table at the top of each column; the last row states the number of omitted rows. Otherwise draws nothing and returns
+/// `false`.
 pub fn flow(list: &List, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> bool {
-    let [part] = list.parts.as_slice() else { return false };
-    let (block, gap) = (&part.block, 2);
-    let above = block.above();
-    let room = usize::from(area.height).saturating_sub(above);
-    if block.rows.len() <= room || room == 0 || block.has_pictures() {
+    let (gap, height) = (2, usize::from(area.height));
+    if list.rows() <= height || height < 3 || list.parts.iter().any(|part| part.block.has_pictures()) {
         return false;
     }
-    let wish = block.wish();
+    let wish = list.wish();
     let across = ((area.width + gap) / (wish + gap).max(1)).max(1);
-    let places = room * usize::from(across);
-    let shown = if block.rows.len() > places { places - 1 } else { block.rows.len() };
     let mut state = TableState::default();
+    // First row of the list that is not drawn yet.
+    let mut next = 0;
     for at in 0..across {
-        let first = usize::from(at) * room;
-        let last = (first + room).min(shown);
         let x = area.x + at * (wish + gap);
         let column = Rect { x, width: wish.min(area.right().saturating_sub(x)), ..area };
-        if first < last {
-            let (from, y) = if at == 0 { (0, 0) } else { (first + above, above as u16) };
-            block.draw(input, (from, last + above), (y, false), column, buf, &mut state);
+        let mut y = 0;
+        while let Some(part) = list.parts.iter().find(|part| part.end() > next).filter(|_| y < height) {
+            // No blank row at the top of a column, and no heading without a row.
+            if next < part.first {
+                (y, next) = (y + usize::from(y > 0), part.first);
+                continue;
+            }
+            let from = next - part.first;
+            let is_pinned = y == 0 && part.block.heads_are_above(from);
+            let room = height - y - usize::from(is_pinned);
+            if from == 0 && room <= part.block.above() {
+                break;
+            }
+            let to = part.block.height().min(from + room);
+            part.block.draw(input, (from, to), (y as u16, is_pinned), column, buf, &mut state);
+            y += to - from + usize::from(is_pinned);
+            next = part.first + to;
         }
-        if shown < block.rows.len() && last == shown && first <= last {
-            let y = column.y + (above + last - first) as u16;
-            let more = format!("   and {} more; i lists them", block.rows.len() - shown);
-            line(&input.app.look.theme, &[Piece::muted(more)], Rect { y, height: 1, ..column }, buf);
+        let rows = |part: &Part| {
+            let above = part.first + part.block.above();
+            part.end() - next.clamp(above, part.end())
+        };
+        let hidden: usize = list.parts.iter().map(rows).sum();
+        if hidden > 0 && at + 1 == across {
+            let place = Rect { y: area.bottom() - 1, height: 1, ..column };
+            let more = format!("   and {} more; i lists them", hidden + usize::from(y == height));
+            let width = usize::from(column.width);
+            let words = format!("{more:<width$}");
+            line(&input.app.look.theme, &[Piece::muted(words)], place, buf);
         }
     }
     true

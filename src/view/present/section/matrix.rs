@@ -61,6 +61,8 @@ pub struct MatrixView {
     signs: Option<SignsView>,
     /// The network, if the matrix is drawn as one.
     graph: Option<GraphView>,
+    /// `true` if the network is too small to be drawn.
+    plain: bool,
 }
 
 /// Signs of a matrix on the screen.
@@ -138,6 +140,7 @@ impl MatrixView {
             state: TilesState::default(),
             signs: SignsView::of(matrix),
             graph: None,
+            plain: false,
         }
     }
 
@@ -149,31 +152,45 @@ impl MatrixView {
     }
 
     /// Returns `true` if the matrix is drawn as a network.
-    pub const fn is_network(&self) -> bool {
-        self.graph.is_some()
+    pub fn is_network(&self) -> bool {
+        self.graph().is_some()
+    }
+
+    /// Sets whether cells are drawn in place of the network, because there is little room.
+    pub const fn set_plain(&mut self, plain: bool) {
+        self.plain = plain;
+    }
+
+    fn graph(&self) -> Option<&GraphView> {
+        self.graph.as_ref().filter(|_| !self.plain)
     }
 
     /// Returns the minimum number of cells of the screen on which a network is readable; 0 for a matrix.
     pub fn least_area(&self) -> u32 {
-        self.graph.as_ref().map_or(0, GraphView::least_area)
+        self.graph().map_or(0, GraphView::least_area)
     }
 
     /// Returns the number of rows, including headings.
     pub fn rows(&self) -> u16 {
-        if self.graph.is_some() {
+        if self.graph().is_some() {
             return u16::MAX / 2;
         }
         self.rows.len() as u16 + 1 + u16::from(!self.groups.is_empty())
     }
 
+    /// Returns the number of rows of the matrix, which are the nodes of its network.
+    pub const fn names(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Returns the number of rows of cells; 1 for a network, whose rows cannot be counted.
-    pub const fn count(&self) -> u16 {
-        if self.graph.is_some() { 1 } else { self.rows.len() as u16 }
+    pub fn count(&self) -> u16 {
+        if self.graph().is_some() { 1 } else { self.rows.len() as u16 }
     }
 
     /// Returns the maximum number of rows that the matrix can use in a large pane, including headings.
     pub fn most_rows(&self, theme: &Theme) -> u16 {
-        let tall = match (&self.signs, &self.graph) {
+        let tall = match (&self.signs, self.graph()) {
             (_, Some(_)) => 1,
             (Some(_), None) => TALL_SIGNS,
             // Without shades, tall cells would be blank rows.
@@ -211,9 +228,16 @@ impl MatrixView {
         widest(&self.rows) + 1 + self.width() as u16 * pitch + gaps + words
     }
 
+    /// Returns the number of columns of all signs without gaps, with or without the words after them; `None` for a
+    /// matrix without signs.
+    pub fn close(&self, words: bool) -> Option<u16> {
+        let signs = self.signs.as_ref()?;
+        Some(signs.widget(&Theme::default(), self.width()).close(words))
+    }
+
     /// Returns the minimum number of columns of the matrix next to a list.
     pub fn least_wide(&self) -> u16 {
-        if self.graph.is_some() { NETWORK.max(self.wish()) } else { self.wish() }
+        if self.graph().is_some() { NETWORK.max(self.wish()) } else { self.wish() }
     }
 
     /// Returns the room for the words that follow each row: the width of the longest words and a gap; 0 without words.
@@ -259,7 +283,7 @@ impl MatrixView {
 
     /// Returns the visible rows and columns, if some are hidden.
     pub fn in_sight(&self) -> Option<InSight> {
-        if self.graph.is_some() {
+        if self.graph().is_some() {
             return None;
         }
         let (row, column, rows, columns) = if let Some(signs) = &self.signs {
@@ -309,7 +333,7 @@ impl MatrixView {
     ) {
         let theme = &input.app.look.theme;
         let selected = chosen.and_then(|id| self.place_of(id));
-        if let Some(graph) = &self.graph {
+        if let Some(graph) = self.graph() {
             return graph.draw(input, selected, area, buf);
         }
         if !self.groups.is_empty() {
@@ -401,6 +425,8 @@ impl MatrixView {
         let Some(mut signs) = self.signs.take() else { return };
         let mut state = std::mem::take(&mut signs.state);
         state.selected = selected.map(|at| (at / width, at % width));
+        // A default cell differs from plan to plan, so only a cell that the user chose moves the columns.
+        state.still = input.state.selected.is_none();
         (state.row_offset, state.column_offset) = (input.state.offset, input.state.column);
         // The tallest cells whose columns fit.
         let widget = |tall: u16| signs.widget(theme, width).tall(tall);
@@ -444,8 +470,11 @@ impl MatrixView {
 /// Pads a text to the width of a cell: the text is at the right end, or in the middle of a cell of several rows.
 fn centred(text: &str, pitch: u16, tall: u16) -> Label {
     let columns = usize::from(pitch - 1);
-    let text = if tall > 1 { format!("{text:^columns$}") } else { format!("{text:>columns$}") };
-    text.into()
+    let length = text.chars().count();
+    let right = columns.saturating_sub(length);
+    // The gap after a cell is a part of its area.
+    let left = if tall > 1 { right.min((right + 1).div_ceil(2)) } else { right };
+    format!("{:left$}{text:<1$}", "", columns - left.min(columns)).into()
 }
 
 /// Returns the width of a text in columns.

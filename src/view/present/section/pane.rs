@@ -128,9 +128,19 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         self.view.wish()
     }
 
+    /// Returns the number of columns of all signs of the matrix shown last, without gaps, and of the words after them.
+    pub fn close(&self) -> Option<u16> {
+        self.view.close()
+    }
+
     /// Returns the number of rows of the body drawn last, without the sentences below it.
     pub const fn rows(&self) -> u16 {
         self.view.rows()
+    }
+
+    /// Returns the rows of `area` that the section drawn last leaves to another picture.
+    pub fn rest(&self, area: Rect) -> Rect {
+        if self.last.is_some() { self.view.rest(area) } else { Rect::ZERO }
     }
 
     /// Draws the requested section, or the last one until the requested one is ready.
@@ -169,10 +179,16 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                         self.last = self.worked.newest().or_else(|| self.last.take());
                         // A section that stays behind is marked with its plan.
                         let current_at = *self.current_at.get_or_insert(input.app.now);
-                        let of = Piece::new(format!("plan {}  ", self.newest_plan), Tone::Changed);
+                        let of_preview = is_preview(self.newest_plan) && !is_preview(plan);
+                        let name = if of_preview {
+                            "preview".to_owned()
+                        } else {
+                            format!("plan {}", self.newest_plan)
+                        };
+                        let of = Piece::new(format!("{name}  "), Tone::Changed);
                         let is_in_table = input.app.plans.get(self.newest_plan).is_some();
                         let is_late = input.app.now - current_at >= LATE && self.newest_plan != plan;
-                        context.before.splice(..0, (is_late && is_in_table).then_some(of));
+                        context.before.splice(..0, (of_preview || is_late && is_in_table).then_some(of));
                     } else if self.last.as_deref().is_some_and(Result::is_err) {
                         // A part that an older plan lacks may exist in this plan.
                         self.last = None;
@@ -202,13 +218,15 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                         let wanted = (key, item);
                         let made = self.details.look(&wanted, job, &mut out.jobs, work);
                         let last = self.last_detail.as_ref().map(|(of, _)| of);
+                        let is_late = made.is_none() && last != Some(&wanted);
                         if let Some(Ok(made)) = made {
                             self.last_detail = made.as_ref().as_ref().ok().map(|of| (wanted, Arc::clone(of)));
-                        } else if last.is_some_and(|of| of.0 != wanted.0) {
-                            // The detail of another plan must not stay below the section of this one.
-                            self.last_detail = None;
                         } else {
-                            context.detail_is_late = last.is_some_and(|of| of.1 != item);
+                            context.detail_is_late = is_late;
+                            // The detail of another plan must not stay below the section of this one.
+                            if last.is_some_and(|of| of.0 != wanted.0) {
+                                self.last_detail = None;
+                            }
                         }
                     }
                     None => self.last_detail = None,
@@ -268,12 +286,16 @@ pub fn remedy_now(app: &App, remedy: &str) -> String {
     }
 }
 
+/// Returns `true` for the key of a preview: plans have numbers in the table, previews do not.
+pub fn is_preview(plan: u64) -> bool {
+    plan > u64::from(u32::MAX)
+}
+
 /// Returns what a pane waits for and, from one second on, for how long: `drawing Links of plan 3 ... 2 s`.
 fn waiting(what: &str, plan: u64, waited: Duration) -> String {
     let of = match plan {
         0 => String::new(),
-        // Plans have numbers in the table, previews do not.
-        _ if plan > u64::from(u32::MAX) => "the preview".to_owned(),
+        _ if is_preview(plan) => "the preview".to_owned(),
         _ => format!("plan {plan}"),
     };
     let words = match (what, of.as_str()) {

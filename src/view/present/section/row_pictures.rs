@@ -226,8 +226,8 @@ impl PictureScale {
                 }
                 if let Some((_, name)) = limit.as_ref().filter(|_| heads) {
                     // The name is above the mark, as far as it fits between the ends of the axis.
-                    let at =
-                        Meter::new(theme, &[], high - low).limit(limit_at).limit_at(area.width).unwrap_or(0);
+                    let meter = Meter::new(theme, &[], high - low).spaced(true).limit(limit_at);
+                    let at = meter.limit_at(area.width).unwrap_or(0);
                     // Without room for the whole name, its part before the comma says most.
                     let whole = name.chars().count() as u16 <= area.width;
                     let name = if whole { name.as_str() } else { name.split(',').next().unwrap_or(name) };
