@@ -196,7 +196,7 @@ fn the_matrix_says_every_change_of_a_row_in_words() {
     }
     // The cursor stands on the first change of the switch, whose ports the last line names.
     let (first, (old, panel)) = (0..16).find_map(|pod| Some((pod, far(pod, "remove")?))).unwrap();
-    has(&screen, &format!("> A pod {first}, index 0 port {}:", first + 1));
+    has(&screen, &format!("> pod {first}  A {first}.0 ({})", first + 1));
     has(&screen, &format!("remove B {old}.0 ({panel})"));
 }
 
@@ -250,7 +250,7 @@ fn the_cursor_goes_from_circuit_to_circuit() {
     bench.draw(120, 40);
     bench.keys(".");
     let screen = bench.screen("crossconnect-next", 120, 40);
-    has(&screen, "> A pod 1, index 0 port 2:");
+    has(&screen, "> pod 1  A 1.0 (2)");
     bench.keys("v");
     has(&bench.alone("crossconnect", 2, 120, 40), "A port");
 }
@@ -346,7 +346,7 @@ fn batches_and_their_entries_are_those_of_the_plan() {
     );
     let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(screen.lines().any(|line| squeezed(line).contains(&first)), "no '{first}' in\n{screen}");
-    has(&screen, &format!("{} circuits dark during it", batches[0]["dark_circuits"]));
+    has(&screen, &format!("; {} dark", batches[0]["dark_circuits"]));
     bench.keys("i");
     bench.draw(120, 40);
     bench.keys("i");
