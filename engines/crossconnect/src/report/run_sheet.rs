@@ -149,7 +149,7 @@ fn down(of: [&'static str; 2], rows: impl Iterator<Item = (String, LiveAround)>)
         Column::words("name", of[0]),
         Column::counts("down", "down"),
         Column::counts("left", "left"),
-        Column::numbers("capacity_left", "capacity", Unit::PERCENT),
+        Column::numbers("capacity_left", "capacity left", Unit::PERCENT),
         Column::counts("afterwards", "afterwards"),
     ];
     let mut table = Table::new(of, columns);
