@@ -37,13 +37,10 @@ const PATH: u8 = 6;
 const RATES: u8 = 7;
 
 /// Minimum number of rows for the rates of the selected link below another picture.
-const RATES_BELOW: u16 = 12;
+const RATES_BELOW: u16 = 9;
 
 /// Number of the pane of demand against capacity.
 const CONTENTION: u8 = 8;
-
-/// Number of rows around the list of links in this pane: title, headings, sentence and legend.
-const CONTENTION_AROUND: u16 = 6;
 
 /// Number of the pane of sweeps.
 const WHAT_IF: u8 = 9;
@@ -213,7 +210,13 @@ impl KindPanes for Training {
         let selected = input.app.pane(PaneId::Kind(reallocation::NUMBER)).selected;
         let chosen = self.reallocation.choose(&whole, selected);
         if input.info.number == reallocation::NUMBER {
-            return self.reallocation.draw(input, &whole, area, buf, (drawn, out));
+            self.reallocation.draw(input, &whole, area, buf, (drawn, out));
+            let rest = self.reallocation.rest(area);
+            if let Some(one) = whole.part(chosen).filter(|one| !one.analysis.moves && !rest.is_empty()) {
+                let choice = Choice::of(input.app, &one, |item| self.ports.link_of(item));
+                self.draw_rates(input, &one, choice, rest, buf, out);
+            }
+            return;
         }
         let Some(explained) = whole.part(chosen) else { return };
         if explained.analysis.moves && !OF_TIMES.contains(&input.info.number) {
@@ -235,13 +238,11 @@ impl KindPanes for Training {
             RATES => self.rates.draw(input, &explained, choice, area, buf, drawn, out),
             _ => {
                 if let Some(section) = self.sections.get_mut(&input.info.number) {
-                    // A large pane of contention also shows the rates of the selected link over time.
-                    let own = explained.ways.len() as u16 + CONTENTION_AROUND;
-                    let with_rates = input.info.number == CONTENTION && own + RATES_BELOW < area.height;
-                    let height = if with_rates { own } else { area.height };
-                    section.draw(input, &explained, choice, Rect { height, ..area }, buf, (drawn, out));
-                    if with_rates {
-                        self.draw_rates(input, &explained, choice, from(area, own + 1), buf, out);
+                    // A large pane also shows the rates of the selected link over time.
+                    section.draw(input, &explained, choice, area, buf, (drawn, out));
+                    let rest = section.rest(area);
+                    if !rest.is_empty() {
+                        self.draw_rates(input, &explained, choice, rest, buf, out);
                     }
                     return;
                 }

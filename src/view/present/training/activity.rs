@@ -104,7 +104,8 @@ impl ActivityPane {
             tail: input.mode().starts_with("tail"),
             to_scale: input.mode().ends_with("to scale"),
         };
-        let chosen = selected.filter(|_| choice.by_person);
+        // The whole iteration is shown from the selected task, because few of its intervals fit.
+        let chosen = selected.filter(|_| choice.by_person || !form.tail);
         let (columns, scale, around) = self.columns(input, facts, form, chosen, inner.width);
         // Limits of the links need room; a zoomed pane has it at every size.
         let wide = input.app.size.class != SizeClass::Grid || area.height >= LARGE;
@@ -144,7 +145,8 @@ impl ActivityPane {
         let sentence = self.sentence(facts, selected, input.state.step);
         let height = usize::from(inner.height.saturating_sub(HEADS));
         let rows = (self.state.row_offset, height, self.rows.len());
-        let in_sight: Vec<Piece> = rows::in_sight(rows, (0, 0, 0)).map(|part| Piece::muted(part.to_string())).into_iter().collect();
+        let in_sight: Vec<Piece> =
+            rows::in_sight(rows, (0, 0, 0)).map(|part| Piece::muted(part.to_string())).into_iter().collect();
         ends(theme, &sentence, &in_sight, below(inner), buf);
         if legend > 0 {
             let under = below(inner);

@@ -1,6 +1,7 @@
 //! Pane 11: ports that jobs give to each other. If several jobs share a set of pods, the other panes show the job
 //! chosen here.
 
+use super::RATES_BELOW;
 use super::explained::Whole;
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::plans::PlanRef;
@@ -45,6 +46,11 @@ impl ReallocationPane {
         self.pane.accept(key, result)
     }
 
+    /// Returns the rows of `area` that the section drawn last leaves to another picture.
+    pub fn rest(&self, area: Rect) -> Rect {
+        self.pane.rest(area)
+    }
+
     /// Stores the selected job, and returns it.
     pub fn choose(&mut self, whole: &Whole, selected: Option<u32>) -> Option<u32> {
         let is_job = |job: u32| (job as usize) < whole.parts.len();
@@ -82,7 +88,7 @@ impl ReallocationPane {
         self.pane.draw(
             input,
             wanted,
-            SectionContext { pointed, ..SectionContext::default() },
+            SectionContext { pointed, leaves: RATES_BELOW, ..SectionContext::default() },
             area,
             buf,
             (drawn, out),

@@ -1,7 +1,7 @@
 //! Panes that are sections of one job: the only job of a plan, or the chosen job.
 
-use super::JobFacts;
 use super::choice::Choice;
+use super::{JobFacts, RATES_BELOW};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::plans::PlanRef;
 use crate::view::present::PaneInput;
@@ -54,6 +54,11 @@ impl JobSection {
         self.pane.accept(key, result)
     }
 
+    /// Returns the rows of `area` that the section drawn last leaves to another picture.
+    pub fn rest(&self, area: Rect) -> Rect {
+        self.pane.rest(area)
+    }
+
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
@@ -76,7 +81,8 @@ impl JobSection {
             Wanted { key, plan: facts.key, work, detail: None, is_live: false }
         });
         let pointed = self.pointed(facts, choice);
-        let context = SectionContext { before: facts.title(), pointed, ..SectionContext::default() };
+        let before = facts.title();
+        let context = SectionContext { before, pointed, leaves: RATES_BELOW, ..SectionContext::default() };
         self.pane.draw(input, wanted, context, area, buf, (drawn, out));
         if let (SharedItems::Tasks, true, Some(chosen)) = (self.shares, input.focused, choice.task) {
             let mut details = task::details(&facts.analysis, chosen);
