@@ -96,8 +96,8 @@ fn table(rows: &[SizeRow], designs: &Designs, chips: usize) -> Table {
         let is_own = size.chips == chips;
         let cell = |value: f64| Cell::new(value).tone(if is_own { Tone::Answer } else { Tone::Text });
         let (share, by) = match design {
-            Some((rate, _)) if is_own => (Cell::new(rate / size.bound).tone(Tone::Answer), "design"),
-            Some((rate, _)) => (Cell::new(rate / size.bound), "design"),
+            Some((rate, _)) if is_own => (Cell::new(rate / size.bound).tone(Tone::Answer), "plan"),
+            Some((rate, _)) => (Cell::new(rate / size.bound), "plan"),
             // The better torus shows the level that a design should exceed.
             None => (Cell::new(torus(size) / size.bound).tone(Tone::Muted), "torus"),
         };

@@ -19,12 +19,12 @@ pub(super) const FORMS: &[&str] = &["log_time", "even_time"];
 
 /// Formats a throughput with four significant digits, but with three to nine decimals.
 fn mcf(value: f64) -> String {
-    let decimals = if value > 0.0 && value.is_finite() {
-        (3.0 - value.log10().floor()).clamp(3.0, 9.0) as u8
-    } else {
-        6
-    };
-    number(value, Unit::NUMBER.with_decimals(decimals))
+    number(value, Unit::NUMBER.with_decimals(decimals(value)))
+}
+
+/// Returns the number of decimals of [`mcf`].
+fn decimals(value: f64) -> u8 {
+    if value > 0.0 && value.is_finite() { (3.0 - value.log10().floor()).clamp(3.0, 9.0) as u8 } else { 6 }
 }
 
 /// A row of the table of networks: diameter, mean hops, flow per pair.
@@ -113,7 +113,7 @@ impl Compared<'_> {
             Column::words("network", "network"),
             Column::counts("diameter", "diameter").priority(4),
             Column::numbers("avg_hops", "hops", Unit::RATIO).priority(4),
-            Column::numbers("mcf", "per pair", Unit::NUMBER.with_decimals(8)),
+            Column::numbers("mcf", "per pair", Unit::NUMBER.with_decimals(decimals(standing.any) + 1)),
             Column::numbers("n_mcf", "per chip", Unit::RATIO.with_decimals(3)).priority(3),
             Column::numbers("of_bound", "of the bound", Unit::PERCENT.with_decimals(1)).priority(3),
         ];
