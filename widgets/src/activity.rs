@@ -281,11 +281,10 @@ impl<'a> Activity<'a> {
                 if length.len() as i32 <= width {
                     pen.right(end, 1, &length, length_style);
                 }
-            } else if !has_lengths {
-            } else if proportional && width <= 1 {
+            } else if has_lengths && proportional && width <= 1 {
                 // The interval is drawn wider than its length in time, which the dotted line shows.
                 pen.glyph(left + x, 1, pen.glyphs().vertical_dotted, muted);
-            } else if chosen {
+            } else if has_lengths && chosen {
                 pen.line(left + x, 1, width, pen.glyphs().used, length_style);
             }
         }

@@ -329,11 +329,14 @@ impl<'a> Chart<'a> {
         let places = if samples.is_empty() { ticks.clone().collect() } else { samples.clone() };
         for value in places {
             let Some(share) = x.share(value).filter(|share| (0.0..=1.0).contains(share)) else { continue };
-            let label = match () {
-                () if self.x.bytes => number::bytes(value),
-                () if self.x.times => number::time(value),
-                () if !samples.is_empty() => number::plain(value),
-                () => ticks.label(value),
+            let label = if self.x.bytes {
+                number::bytes(value)
+            } else if self.x.times {
+                number::time(value)
+            } else if samples.is_empty() {
+                ticks.label(value)
+            } else {
+                number::plain(value)
             };
             // A label is centred below its value, but stays below the plot.
             let at = left + cell_of(share, width, across);
