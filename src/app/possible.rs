@@ -115,7 +115,8 @@ pub fn zooms(app: &App) -> Possible {
 
 /// Returns [`Possible::Yes`] if the focused pane has several forms, else [`Possible::No`].
 pub fn folds(app: &App) -> Possible {
-    let forms = app.pane_info(app.focus.pane).is_some_and(|info| info.modes.len() > 1);
+    let has_one = app.drawn_pane(app.focus.pane).is_some_and(|pane| pane.has_one_view);
+    let forms = app.pane_info(app.focus.pane).is_some_and(|info| info.modes.len() > 1) && !has_one;
     Possible::if_so(forms, "this pane has only one view")
 }
 
