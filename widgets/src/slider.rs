@@ -143,7 +143,7 @@ impl Widget for Slider<'_> {
                 let from = if behind { at + 1 } else { at - long - gap };
                 pen.line(left + from, 0, long + gap * i32::from(!behind), " ", style);
                 pen.text(left + from, 0, name, style);
-                taken.push((from, from + long));
+                taken.push((from, if behind { from + long } else { at }));
             }
         }
     }
