@@ -151,14 +151,9 @@ impl VcPane {
             value.push(Piece::answer(number::fixed(routes.ratio().unwrap_or(f64::NAN), 2)));
         }
         let unrouted = tori.is_some_and(|tori| tori.cubes > ROUTED_CUBES);
-        let context = if unrouted {
-            format!(
-                "hops per VC, whole pod; tori of more than {} chips are not routed for comparison",
-                ROUTED_CUBES * CHIPS
-            )
-        } else {
-            "hops per VC, whole pod".to_owned()
-        };
+        let limit = ROUTED_CUBES * CHIPS;
+        let remark = format!("; tori of more than {limit} chips are not routed for comparison");
+        let remark = if unrouted { &*remark } else { "" };
         let context = if routes.is_none() {
             vec![Piece::new("waiting for the routes", Tone::Changed), Piece::muted("  tori only")]
         } else if let Some(newer) = newer {
@@ -168,7 +163,7 @@ impl VcPane {
                 if area.width < NARROW { "estimate" } else { "estimate: one routing pass, no routes yet" };
             vec![Piece::new(words, Tone::Changed)]
         } else {
-            vec![Piece::muted(context)]
+            vec![Piece::muted(format!("hops per VC, whole pod{remark}"))]
         };
         let title = Title { context, value };
         frame(input, &title, Shown::Ready, area, buf);
@@ -253,11 +248,8 @@ impl VcPane {
         let mut shown: Vec<(usize, &Side)> = self.sides.iter().enumerate().collect();
         let rows_of_all = |shown: &[(usize, &Side)]| shown.iter().map(|(_, side)| rows_of(side)).sum::<u16>();
         while rows_of_all(&shown) > area.height && shown.len() > 1 {
-            if shown.last().is_some_and(|(_, side)| side.present) {
-                shown.remove(0);
-            } else {
-                shown.pop();
-            }
+            let is_last = shown.last().is_some_and(|(_, side)| side.present);
+            shown.remove(if is_last { 0 } else { shown.len() - 1 });
         }
         let used = rows_of_all(&shown);
         let gap = u16::from(used + shown.len() as u16 <= area.height + 1);
