@@ -101,7 +101,8 @@ impl Kind for Tpu {
         let window = result.simulation.as_ref().zip(scenario.simulate.as_ref());
         let window = window.and_then(|(found, settings)| found.window_note(settings.warmup_cycles));
         let rate = scenario.simulate.as_ref().and_then(SimulationSettings::rate_note);
-        let said = [routes_note(scenario, result), failed_note(scenario), window, rate];
+        let ports = port_note(scenario, result);
+        let said = [routes_note(scenario, result), failed_note(scenario), window, rate, ports];
         let said: Vec<String> = said.into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join("; "))
     }
@@ -175,6 +176,13 @@ fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
          the most loaded link has {load} routes, {:.2} times the ideal load; {remedy}",
         load * flow
     ))
+}
+
+/// Remark if the ports of the chips limit the simulated rate.
+fn port_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
+    let settings = scenario.simulate.as_ref()?;
+    let load = result.routing.as_ref()?.claims.max_channel_load.max(1) as f64;
+    settings.port_note(scenario.nodes().saturating_sub(1) as f64 / (load * settings.cycles_per_flit()))
 }
 
 /// Returns the names of the figures that the checker only reports as claimed: only the exact depth recomputes the flow

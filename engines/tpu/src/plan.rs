@@ -2,6 +2,7 @@
 //!
 //! This module checks only the form; the checker verifies the content.
 
+use crate::scenario::Allocator;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::brief;
 use lightbay_core::record::{FieldType, NumberRange, Place, Spec, any, index, within};
@@ -234,12 +235,28 @@ record! {
     pub struct Simulation {
         /// Highest offered rate that the network fully delivers.
         pub saturation_flits_per_cycle_per_node: f64 = sane(),
+        /// Allocator that the figures assume.
+        pub allocator: Allocator = any().or(Allocator::Ideal),
+        /// Speedup of the crossbar that the figures assume.
+        pub speedup: u8 = within(1..=2).or(1),
         /// Offered rate, delivered rate (flits per cycle and node), mean latency (cycles).
         pub curve: Vec<(f64, f64, f64)> = sane(),
     }
 }
 
 impl Simulation {
+    /// Returns the assumption of the figures on the routers.
+    pub fn routers(&self) -> String {
+        self.allocator.named(self.speedup)
+    }
+
+    /// Returns the delivered rate at the highest offered rate, flits per cycle and node; `None` if the network
+    /// delivers that rate or was not offered more.
+    pub fn overloaded(&self) -> Option<f64> {
+        let most = self.curve.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (most.0 > self.saturation_flits_per_cycle_per_node).then_some(most.1)
+    }
+
     /// Returns the remark on a saturation that the measurement window limits, not the network: at the highest rate that
     /// counts as delivered (or at the lowest rate, if none does), packets take longer than the warm-up, so too many of
     /// them are still under way when the window ends. `None` if the warm-up is long enough.

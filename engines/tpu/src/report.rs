@@ -224,8 +224,7 @@ impl Report for TpuReport<'_> {
                 Some(simulated) => {
                     let claims = self.routing().ok().map(|routing| &routing.claims);
                     let settings = self.scenario.simulate.clone().unwrap_or_default();
-                    let links = (self.scenario.nodes(), settings.cycles_per_flit());
-                    Ok(simulation::section(links, claims, simulated))
+                    Ok(simulation::section((self.scenario.nodes(), &settings), claims, simulated))
                 }
                 None => Err(Unavailable::absent("the routes were not simulated", "solve with simulate=true")),
             },

@@ -26,6 +26,8 @@ const MAX_VCS: i64 = 8;
 const MAX_SIDE: i64 = 4 * MAX_CUBES as i64;
 /// Maximum latency, cycles.
 const MAX_LATENCY: i64 = 1_000_000;
+/// Maximum number of iterations of iSLIP: a router has at most twelve inputs, and every iteration adds a match.
+const MAX_ITERATIONS: i64 = 12;
 /// Maximum length of a simulation, cycles.
 const MAX_CYCLES: i64 = 100_000_000;
 
@@ -121,6 +123,16 @@ record! {
         pub buffer_flits_per_vc: u32 = within(1..=1_000_000).or(200).unit("flits"),
         /// Size of a packet.
         pub packet_flits: u32 = within(1..=10_000).or(1).unit("flits"),
+        /// Allocator of the simulated routers: every output serves any request (ideal), or a crossbar matches inputs to
+        /// outputs by wavefronts or by iSLIP.
+        pub allocator: Allocator = any().or(Allocator::Ideal),
+        /// Number of rounds of the allocator per cycle.
+        pub speedup: u8 = within(1..=2).or(1),
+        /// Iterations of iSLIP per round.
+        pub islip_iterations: u8 = within(1..=MAX_ITERATIONS).or(1),
+        /// Ports between a chip and its router with a crossbar; each carries one flit per cycle into the router and
+        /// one out of it.
+        pub chip_ports: u8 = within(1..=6).or(1),
         /// Simulated time before measuring.
         pub warmup_cycles: u32 = within(0..=MAX_CYCLES).or(3000).unit("cycles"),
         /// Simulated time of a measurement.
@@ -151,6 +163,39 @@ impl SimulationSettings {
         (if (ratio - whole).abs() <= WHOLE_CYCLES * whole { whole } else { ratio }).max(1.0)
     }
 
+    /// Largest number of flits per cycle that a chip can send; `None` without a limit.
+    pub fn chip_limit(&self) -> Option<f64> {
+        (self.allocator != Allocator::Ideal).then(|| f64::from(self.chip_ports))
+    }
+
+    /// Settings that differ from their defaults but have no effect with the allocator: key, value, default, and reason.
+    pub fn idle(&self) -> Vec<(&'static str, u8, u8, &'static str)> {
+        let usual = Self::default();
+        let (plain, other) =
+            ("with allocator 'ideal', which has no crossbar", "with an allocator other than 'islip'");
+        let (has_crossbar, has_islip) =
+            (self.allocator != Allocator::Ideal, self.allocator == Allocator::Islip);
+        let all = [
+            ("speedup", self.speedup, usual.speedup, has_crossbar, plain),
+            ("chip_ports", self.chip_ports, usual.chip_ports, has_crossbar, plain),
+            ("islip_iterations", self.islip_iterations, usual.islip_iterations, has_islip, other),
+        ];
+        let idle = all.into_iter().filter(|(_, given, usual, has_effect, _)| !has_effect && given != usual);
+        idle.map(|(key, given, usual, _, why)| (key, given, usual, why)).collect()
+    }
+
+    /// Returns a remark if the ports of a chip, not the routes, limit the rate; the most loaded channel of the routes
+    /// would carry `routes` flits per cycle and chip.
+    pub fn port_note(&self, routes: f64) -> Option<String> {
+        let limit = self.chip_limit().filter(|&limit| limit < routes)?;
+        Some(format!(
+            "with allocator={}, a chip sends at most {limit} flits per cycle (chip_ports={}), but the routes could \
+             carry {routes:.3}",
+            self.allocator.word(),
+            self.chip_ports
+        ))
+    }
+
     /// Returns a remark if the routers, not the links, limit the rate.
     pub fn rate_note(&self) -> Option<String> {
         let ratio = self.clocks_per_flit();
@@ -166,6 +211,29 @@ impl SimulationSettings {
 
     fn clocks_per_flit(&self) -> f64 {
         self.clock_ghz * f64::from(self.flit_bytes) / self.link_gbyte_per_s
+    }
+}
+
+words! {
+    /// Allocator of the simulated routers.
+    pub enum Allocator {
+        /// Every output serves any request whose input is free, without a crossbar.
+        Ideal = "ideal",
+        /// A crossbar, matched by wavefronts over the request matrix.
+        Wavefront = "wavefront",
+        /// A crossbar, matched by grants and accepts with rotating priority.
+        Islip = "islip",
+    }
+}
+
+impl Allocator {
+    /// Returns the assumption of a figure on the routers: the allocator, and the speedup of its crossbar.
+    pub fn named(self, speedup: u8) -> String {
+        match self {
+            Self::Ideal => "ideal allocator".to_owned(),
+            Self::Wavefront => format!("wavefront allocator, speedup {speedup}"),
+            Self::Islip => format!("iSLIP allocator, speedup {speedup}"),
+        }
     }
 }
 

@@ -131,6 +131,16 @@ fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation,
         found.add(code::SIMULATION, "the plan has results of the simulator, but no routes");
         return;
     }
+    if (simulation.allocator, simulation.speedup) != (settings.allocator, settings.speedup) {
+        found.add(
+            code::SIMULATION,
+            format!(
+                "the results assume {}, but the block 'simulate' has {}",
+                simulation.routers(),
+                settings.allocator.named(settings.speedup)
+            ),
+        );
+    }
     let step = settings.rate_step;
     let mut last = 0.0;
     for &(offered, delivered, latency) in &simulation.curve {

@@ -304,10 +304,12 @@ fn curve(subject: &PodSubject<'_>) -> Result<String, Problem> {
     })?;
     let clock_ghz = subject.scenario.simulate.clone().unwrap_or_default().clock_ghz;
     let mut text = String::from(
-        "offered_flits_per_cycle_per_node,delivered_flits_per_cycle_per_node,mean_latency_cycles,mean_latency_ns\n",
+        "offered_flits_per_cycle_per_node,delivered_flits_per_cycle_per_node,mean_latency_cycles,mean_latency_ns,\
+         allocator,speedup\n",
     );
+    let routers = format!("{},{}", simulation.allocator.word(), simulation.speedup);
     for (offered, delivered, latency) in &simulation.curve {
-        let _ = writeln!(text, "{offered},{delivered},{latency},{}", latency / clock_ghz);
+        let _ = writeln!(text, "{offered},{delivered},{latency},{},{routers}", latency / clock_ghz);
     }
     Ok(text)
 }

@@ -93,6 +93,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "saturation_flits_per_cycle_per_node",
         "saturation",
         Unit::FLITS,
-        "Largest offered load per chip that the simulated routes deliver under uniform traffic.",
+        "Largest offered load per chip that the simulated routes deliver under uniform traffic, with the \
+         allocator and speedup of the simulation.",
     ),
 ];

@@ -70,5 +70,28 @@ pub(super) const TERMS: &[Term] = &[
         "turn priority",
         "Order in which turns from link to link are tried; a turn is allowed unless it closes a cycle, because cycles can deadlock.",
     ),
+    Term::new(
+        "allocator",
+        "The part of a router that decides in every cycle which inputs of its crossbar send to which outputs; an ideal \
+         allocator lets every output serve any waiting flit.",
+    )
+    .also(&["switch allocator"]),
+    Term::new(
+        "speedup",
+        "Number of rounds of a router's allocator per cycle, so how many flits an input or output of the crossbar can \
+         pass on in a cycle; links carry one.",
+    ),
+    Term::new(
+        "iSLIP",
+        "Allocator by rotating priorities: every output grants one request, every input accepts one grant, and their \
+         pointers move only past accepted grants.",
+    )
+    .source("McKeown, The iSLIP scheduling algorithm for input-queued switches"),
+    Term::new(
+        "wavefront allocator",
+        "Allocator that grants the diagonals of the request matrix one after the other, from a diagonal that rotates; \
+         no request remains whose input and output are both free.",
+    )
+    .source("Tamir and Chi, Symmetric crossbar arbiters"),
     Term::new("flit", "The amount of data that a link moves in one cycle."),
 ];

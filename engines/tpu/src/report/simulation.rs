@@ -1,6 +1,7 @@
 //! Delivered load and latency of simulated routes.
 
 use crate::plan::{RoutingClaims, Simulation};
+use crate::scenario::{Allocator, SimulationSettings};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Curve, Curves, Facts, Line, Mark, Phrase, Point, Section, Tone, Unit};
 
@@ -46,10 +47,9 @@ pub(super) fn limit(chips: usize, claims: &RoutingClaims) -> Section {
         .on_screens("figures", "", facts)
 }
 
-/// Delivered load and latency of a simulation. A link needs `cycles` for a flit; `claims` are those of the simulated
-/// routes.
+/// Delivered load and latency of a simulation with `settings`; `claims` are those of the simulated routes.
 pub(super) fn section(
-    (chips, cycles): (usize, f64),
+    (chips, settings): (usize, &SimulationSettings),
     claims: Option<&RoutingClaims>,
     simulation: &Simulation,
 ) -> Section {
@@ -60,6 +60,18 @@ pub(super) fn section(
         Unit::FLITS,
         Cell::new(simulation.saturation_flits_per_cycle_per_node),
     );
+    facts.sentence(format!("with {}", simulation.routers()));
+    if let Some(rate) = simulation.overloaded() {
+        facts.number("overloaded_flits_per_cycle_per_node", "delivered above it", Unit::FLITS, rate);
+        facts.sentence("at the highest offered rate, which is above saturation");
+    }
+    facts.add("allocator", "allocator", simulation.allocator.word());
+    if simulation.allocator != Allocator::Ideal {
+        facts.add("speedup", "speedup", f64::from(simulation.speedup));
+        facts.sentence("rounds of the allocator per cycle");
+        facts.add("chip_ports", "ports of a chip", f64::from(settings.chip_ports));
+        facts.sentence("each carries one flit per cycle into the router and one out of it");
+    }
     let curve = |name: &str, label: &str, unit: Unit, tone, of: fn(&(f64, f64, f64)) -> f64| Curve {
         name: name.to_owned(),
         label: label.to_owned(),
@@ -80,7 +92,11 @@ pub(super) fn section(
         axis: "offered_flits_per_cycle_per_node",
         axis_label: "offered",
         axis_unit: Unit::FLITS.with_decimals(2),
-        lines: claims.map(|claims| most(chips, claims) / cycles).map(limit_line).into_iter().collect(),
+        lines: claims
+            .map(|claims| most(chips, claims) / settings.cycles_per_flit())
+            .map(limit_line)
+            .into_iter()
+            .collect(),
         marks: vec![saturation],
         curves: vec![
             curve("delivered_flits_per_cycle_per_node", "delivered", Unit::FLITS, Tone::Answer, |point| {
@@ -91,7 +107,9 @@ pub(super) fn section(
         ..Default::default()
     };
     let saturation = number(simulation.saturation_flits_per_cycle_per_node, Unit::FLITS);
-    let answer = Phrase::new().answer(saturation).muted(format!(" {} at saturation", Unit::FLITS.symbol));
+    let unit = Unit::FLITS.symbol;
+    let assumed = format!(" {unit} at saturation, {}", simulation.routers());
+    let answer = Phrase::new().answer(saturation).muted(assumed);
     Section::empty("Simulation")
         .context(Phrase::new().muted("claimed until checked with --exact"))
         .answer(answer)

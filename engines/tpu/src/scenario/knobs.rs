@@ -1,6 +1,6 @@
 //! The parameters of a scenario, from which forms, flags and help are generated.
 
-use super::{GroupChoice, MAX_SIDE, SimulationSettings, TopologyChoice, TpuScenario};
+use super::{Allocator, GroupChoice, MAX_SIDE, SimulationSettings, TopologyChoice, TpuScenario};
 use crate::model::baselines;
 use crate::model::group::Group;
 use crate::model::pod::SWITCHES;
@@ -49,6 +49,10 @@ pub static KNOBS: LazyLock<Knobs<TpuScenario>> = LazyLock::new(|| {
         simulator("escape_vc_count"),
         simulator("buffer_flits_per_vc"),
         simulator("packet_flits"),
+        simulator("allocator"),
+        simulator("speedup").idle_if(without_crossbar),
+        simulator("islip_iterations").idle_if(without_islip),
+        simulator("chip_ports").idle_if(without_crossbar),
         simulator("warmup_cycles"),
         simulator("measure_cycles"),
         simulator("rate_step"),
@@ -66,6 +70,20 @@ fn simulator(key: &'static str) -> Knob<TpuScenario> {
         |pod: &TpuScenario| pod.simulate.as_ref(),
         |pod| pod.simulate.get_or_insert_with(SimulationSettings::default),
     )
+}
+
+/// Settings of a crossbar have no effect on routers without one.
+fn without_crossbar(pod: &TpuScenario) -> Option<Idle> {
+    let settings = pod.simulate.as_ref();
+    let has_crossbar = settings.is_some_and(|settings| settings.allocator != Allocator::Ideal);
+    let remedy = "leave it out, or set allocator=wavefront or allocator=islip";
+    (!has_crossbar).then_some(("with allocator=ideal, which has no crossbar".into(), remedy))
+}
+
+fn without_islip(pod: &TpuScenario) -> Option<Idle> {
+    let allocator = pod.simulate.as_ref().map_or(Allocator::Ideal, |settings| settings.allocator);
+    let why = format!("with allocator={}", allocator.word());
+    (allocator != Allocator::Islip).then_some((why.into(), "leave it out, or set allocator=islip"))
 }
 
 fn where_given(pod: &TpuScenario) -> Option<Idle> {

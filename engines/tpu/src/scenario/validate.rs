@@ -117,6 +117,13 @@ impl TpuScenario {
                 "give at most vc_count".to_owned(),
             );
         }
+        for (key, given, usual, why) in simulate.idle() {
+            add(
+                key,
+                format!("is {given}, but has no effect {why}"),
+                format!("give {usual}, or leave it out"),
+            );
+        }
         if self.vc_count > simulate.escape_vc_count {
             add(
                 "escape_vc_count",

@@ -9,18 +9,17 @@
 //!   simulator therefore spends no time on lanes whose first flit is blocked.
 
 use super::network::{EJECT, SimulatedPod};
+use super::traffic::{Packets, target};
 use super::wheel::{Arrival, Wheel};
 use crate::model::pod::PORTS;
-use lightbay_core::random::{Stream, Streams};
-use rand::Rng;
 use std::collections::VecDeque;
 
 /// Capacity of a source queue in packets; if one more arrives, the run counts as saturated.
-const SOURCE_LIMIT: usize = 2048;
+pub(super) const SOURCE_LIMIT: usize = 2048;
 /// Mark for an output or packet without a reserved or free virtual channel.
 const NO_LANE: u8 = u8::MAX;
 /// Mark of the last flit of a packet: a bit in the birth cycle of this flit.
-const TAIL: u32 = 1 << 31;
+pub(super) const TAIL: u32 = 1 << 31;
 /// Maximum number of labels: a label is the virtual channel of a hop in the route of a packet.
 pub(super) const MAX_LABELS: usize = 4;
 /// Maximum number of lanes of a link.
@@ -34,23 +33,23 @@ const BLOCK: usize = 4;
 pub(super) struct Flit {
     /// Cycle in which the packet of the flit joined its source queue; in the last flit of a packet, the bit [`TAIL`] is
     /// also set.
-    birth: u32,
+    pub(super) birth: u32,
     /// Rest of the route of the flit, in the encoding of the network; split into halves, so that a flit has 12 bytes.
     codes: [u32; 2],
 }
 
 impl Flit {
-    const fn new(birth: u32, codes: u64) -> Self {
+    pub(super) const fn new(birth: u32, codes: u64) -> Self {
         Self { birth, codes: [codes as u32, (codes >> 32) as u32] }
     }
 
     /// Port and label of the next hop of the flit.
-    const fn code(self) -> u8 {
+    pub(super) const fn code(self) -> u8 {
         self.codes[0] as u8 & 31
     }
 
     /// Returns the flit as it is after one hop.
-    fn advanced(self, net: &SimulatedPod) -> Self {
+    pub(super) fn advanced(self, net: &SimulatedPod) -> Self {
         let codes = u64::from(self.codes[0]) | u64::from(self.codes[1]) << 32;
         Self::new(self.birth, net.after_hop(codes))
     }
@@ -87,10 +86,10 @@ struct Output {
 
 /// A packet in a source queue.
 #[derive(Clone, Copy, Debug)]
-struct Packet {
-    flit: Flit,
+pub(super) struct Packet {
+    pub(super) flit: Flit,
     /// Number of flits of the packet that have been sent.
-    sent: u32,
+    pub(super) sent: u32,
 }
 
 /// Numbers of flits and packets since the last [`Simulator::reset_counts`].
@@ -137,10 +136,7 @@ pub struct Simulator<'a> {
     /// Number of flits that left each lane for another router.
     #[cfg(test)]
     pub(super) departures: Vec<u64>,
-    random: Stream,
-    /// Packets per node and cycle: the integer part, and the probability of one additional packet, in units of 2⁻³².
-    whole: u32,
-    chance: u64,
+    packets: Packets,
     counts: Counts,
 }
 
@@ -150,7 +146,6 @@ impl<'a> Simulator<'a> {
         let outputs = net.nodes * PORTS;
         let lanes = outputs << net.shift;
         let multi = net.packet > 1;
-        let per_cycle = (rate / f64::from(net.packet)).clamp(0.0, 1e6);
         let output = |index: usize| Output {
             heads: [0; MAX_LABELS],
             room: [net.buffer; MAX_LANES],
@@ -173,9 +168,7 @@ impl<'a> Simulator<'a> {
             free_at: vec![0.0; if net.cycles_per_flit > 1.0 { outputs } else { 0 }],
             #[cfg(test)]
             departures: vec![0; lanes],
-            random: Streams::new(seed).stream(stream),
-            whole: per_cycle as u32,
-            chance: (per_cycle.fract() * 4_294_967_296.0) as u64,
+            packets: Packets::new(rate, net.packet, seed, stream),
             counts: Counts::default(),
         }
     }
@@ -227,8 +220,7 @@ impl<'a> Simulator<'a> {
     /// Stops generating packets, so that the network drains.
     #[cfg(test)]
     pub const fn stop_sources(&mut self) {
-        self.whole = 0;
-        self.chance = 0;
+        self.packets.stop();
     }
 
     /// Puts one packet into its source queue, in addition to the randomly generated ones. Does nothing if source and
@@ -287,20 +279,17 @@ impl<'a> Simulator<'a> {
 
     fn generate<const GENERAL: bool>(&mut self) {
         let others = self.net.nodes as u64 - 1;
-        if self.whole == 0 && self.chance == 0 || others == 0 {
+        if self.packets.is_silent() || others == 0 {
             return;
         }
         let mut local = 0;
         for node in 0..self.net.nodes {
-            let mut draw = self.random.next_u64();
-            let packets = self.whole + u32::from((draw & 0xffff_ffff) < self.chance);
+            let (packets, mut draw) = self.packets.of_node();
             for index in 0..packets {
                 if index > 0 {
-                    draw = self.random.next_u64();
+                    draw = self.packets.again();
                 }
-                let pick = (((draw >> 32) * others) >> 32) as usize;
-                let target = pick + usize::from(pick >= local);
-                self.enqueue::<GENERAL>(node, local, target);
+                self.enqueue::<GENERAL>(node, local, target(draw, others, local));
             }
             local += 1;
             if local == self.net.sources {

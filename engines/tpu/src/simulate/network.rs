@@ -1,5 +1,6 @@
 //! A pod with routes, prepared for simulation.
 
+use super::crossbar::{MAX_CHIP_PORTS, MAX_ENDS};
 use super::engine::{MAX_LABELS, MAX_LANES};
 use crate::model::pod::{self, CHIPS, PORTS};
 use crate::model::topology::Topology;
@@ -232,9 +233,11 @@ impl SimulatedPod {
     }
 
     /// The rate at which the most loaded link is always busy, in flits per cycle and node:
-    /// `(n - 1) / max channel load`, lower if a flit takes several cycles on a link.
+    /// `(n - 1) / max channel load`, lower if a flit takes several cycles on a link or if the ports of a chip carry
+    /// less.
     pub fn ideal_rate(&self) -> f64 {
-        (self.nodes - 1) as f64 / (self.max_load.max(1) as f64 * self.cycles_per_flit)
+        let of_links = (self.nodes - 1) as f64 / (self.max_load.max(1) as f64 * self.cycles_per_flit);
+        self.settings.chip_limit().map_or(of_links, |of_ports| of_links.min(of_ports))
     }
 }
 
@@ -326,6 +329,19 @@ fn check(settings: &SimulationSettings, nodes: usize) -> Result<(), Problem> {
     if settings.buffer_flits_per_vc > u32::from(u16::MAX) {
         let remedy = format!("give at most {}", u16::MAX);
         return refuse("buffer_flits_per_vc", format!("is {}", settings.buffer_flits_per_vc), remedy);
+    }
+    if let Some((field, given, usual, why)) = settings.idle().first() {
+        let remedy = format!("give {usual}, or leave it out");
+        return refuse(field, format!("is {given}, but has no effect {why}"), remedy);
+    }
+    for (field, value, most) in [
+        ("speedup", settings.speedup, 2),
+        ("islip_iterations", settings.islip_iterations, MAX_ENDS as u8),
+        ("chip_ports", settings.chip_ports, MAX_CHIP_PORTS as u8),
+    ] {
+        if !(1..=most).contains(&value) {
+            return refuse(field, format!("is {value}"), format!("give 1 to {most}"));
+        }
     }
     for (field, value) in [
         ("rate_step", settings.rate_step),

@@ -1,11 +1,12 @@
 //! Runs at one rate, and the search for the rate at which the network saturates.
 
-use super::engine::Simulator;
+use super::crossbar::CrossbarSimulator;
+use super::engine::{Counts, Simulator};
 use super::network::SimulatedPod;
 use crate::model::pod::PORTS;
 use crate::model::topology::Topology;
 use crate::plan::{Routing, Simulation};
-use crate::scenario::SimulationSettings;
+use crate::scenario::{Allocator, SimulationSettings};
 use crate::series;
 use lightbay_core::event::{EventBody, Phase, SeriesPoint};
 use lightbay_core::method::MethodError;
@@ -45,11 +46,51 @@ pub enum SaturationSearch {
     Bisection,
 }
 
+/// The state of one run, by allocator.
+enum Run<'a> {
+    Ideal(Simulator<'a>),
+    Crossbar(CrossbarSimulator<'a>),
+}
+
+impl Run<'_> {
+    fn reset_counts(&mut self) {
+        match self {
+            Self::Ideal(run) => run.reset_counts(),
+            Self::Crossbar(run) => run.reset_counts(),
+        }
+    }
+
+    /// Simulates a number of cycles; returns `true` if a source queue has overflowed since the last reset.
+    fn run(&mut self, cycles: u32) -> bool {
+        match self {
+            Self::Ideal(run) => {
+                run.run(cycles);
+                run.overflowed()
+            }
+            Self::Crossbar(run) => {
+                run.run(cycles);
+                run.overflowed()
+            }
+        }
+    }
+
+    /// Cycles since the start, and counts since the last reset.
+    const fn figures(&self) -> (u32, Counts) {
+        match self {
+            Self::Ideal(run) => (run.now(), run.counts()),
+            Self::Crossbar(run) => (run.now(), run.counts()),
+        }
+    }
+}
+
 /// Makes one run: warm-up, then the measured window. `None` if the run stops.
 pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Point> {
     let settings = net.settings();
     let stream = (rate / settings.rate_step).round() as u64;
-    let mut simulator = Simulator::new(net, rate, seed, stream);
+    let mut simulator = match settings.allocator {
+        Allocator::Ideal => Run::Ideal(Simulator::new(net, rate, seed, stream)),
+        _ => Run::Crossbar(CrossbarSimulator::new(net, rate, seed, stream)),
+    };
     let chunk = (HOPS_PER_LOOK / (PORTS * net.nodes())).max(1) as u32;
     // An overflow during the warm-up also counts as saturation.
     let mut overflowed = false;
@@ -61,13 +102,12 @@ pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> boo
                 return None;
             }
             let now = left.min(chunk);
-            simulator.run(now);
+            overflowed = simulator.run(now);
             left -= now;
-            overflowed = simulator.overflowed();
         }
     }
-    let measured = f64::from(simulator.now().saturating_sub(settings.warmup_cycles)).max(1.0);
-    let counts = simulator.counts();
+    let (now, counts) = simulator.figures();
+    let measured = f64::from(now.saturating_sub(settings.warmup_cycles)).max(1.0);
     let short = (counts.delivered as f64) < DELIVERED_SHARE * counts.offered as f64;
     Some(Point {
         offered: rate,
@@ -94,9 +134,10 @@ pub fn simulate(
     watch.report(EventBody::Phase(Phase {
         name: "simulate".to_owned(),
         detail: format!(
-            "{} chips, {} virtual channels, {} cycles",
+            "{} chips, {} virtual channels, {}, {} cycles",
             net.nodes(),
             settings.vc_count,
+            settings.allocator.named(settings.speedup),
             u64::from(settings.warmup_cycles) + u64::from(settings.measure_cycles)
         ),
     }));
@@ -111,7 +152,12 @@ pub fn simulate(
         .iter()
         .map(|(_, point)| (point.offered, point.delivered, point.mean_latency_cycles))
         .collect();
-    Ok(Simulation { saturation_flits_per_cycle_per_node: rate(&net, last_good), curve })
+    Ok(Simulation {
+        saturation_flits_per_cycle_per_node: rate(&net, last_good),
+        allocator: settings.allocator,
+        speedup: settings.speedup,
+        curve,
+    })
 }
 
 fn invalid(problem: Problem) -> MethodError {

@@ -6,12 +6,12 @@ use crate::model::topology::Topology;
 use crate::plan::{Expansion, Route, Routing, RoutingClaims, Simulation};
 use crate::routing;
 use crate::routing::dor;
-use crate::scenario::SimulationSettings;
+use crate::scenario::{Allocator, SimulationSettings};
 use lightbay_core::watch::Unwatched;
 use proptest::prelude::*;
 
 /// A prismatic torus, wired here by hand.
-fn torus(shape: [usize; 3]) -> Topology {
+pub(super) fn torus(shape: [usize; 3]) -> Topology {
     let grid = shape.map(|side| side / 4);
     let group = Group::abelian(&grid).unwrap();
     let next = [
@@ -31,7 +31,7 @@ fn coordinates(node: u32, shape: [usize; 3]) -> [usize; 3] {
 }
 
 /// Routes in dimension order; the second label from the wrap-around of a dimension on. Halves of a ring alternate.
-fn dimension_order(pod: &Topology, shape: [usize; 3]) -> Routing {
+pub(super) fn dimension_order(pod: &Topology, shape: [usize; 3]) -> Routing {
     let nodes = pod.nodes() as u32;
     let mut routes = Vec::new();
     for source in 0..nodes {
@@ -61,7 +61,7 @@ fn dimension_order(pod: &Topology, shape: [usize; 3]) -> Routing {
     Routing { vc_count: 2, expand: Expansion::None, claims, routes, unbalanced: None }
 }
 
-fn small() -> (Topology, Routing) {
+pub(super) fn small() -> (Topology, Routing) {
     let pod = torus([4, 4, 4]);
     let routing = dimension_order(&pod, [4, 4, 4]);
     (pod, routing)
@@ -72,7 +72,7 @@ fn short() -> SimulationSettings {
 }
 
 /// Latencies short enough for many round trips in few cycles.
-fn near() -> SimulationSettings {
+pub(super) fn near() -> SimulationSettings {
     SimulationSettings {
         router_latency_cycles: 1,
         link_latency_electrical_cycles: 2,
@@ -305,7 +305,12 @@ fn a_warm_up_shorter_than_the_latency_is_remarked() {
         assert!(said.contains(&format!("longer than warmup_cycles={warmup_cycles}")), "{said}");
     }
     assert_eq!(note(1500), None);
-    let empty = Simulation { saturation_flits_per_cycle_per_node: 0.0, curve: vec![(0.5, 0.0, 0.0)] };
+    let empty = Simulation {
+        saturation_flits_per_cycle_per_node: 0.0,
+        allocator: Allocator::Ideal,
+        speedup: 1,
+        curve: vec![(0.5, 0.0, 0.0)],
+    };
     assert!(empty.window_note(60).unwrap().contains("no packet left"));
 }
 
@@ -352,6 +357,7 @@ fn links_keep_rates_that_are_not_whole_cycles() {
 fn settings_and_routes_that_make_no_sense_are_refused() {
     let (pod, routing) = small();
     let usual = SimulationSettings::default;
+    let with = |allocator| SimulationSettings { allocator, ..usual() };
     for (settings, field) in [
         (SimulationSettings { vc_count: 9, ..usual() }, "vc_count"),
         (SimulationSettings { escape_vc_count: 5, ..usual() }, "escape_vc_count"),
@@ -359,6 +365,12 @@ fn settings_and_routes_that_make_no_sense_are_refused() {
         (SimulationSettings { buffer_flits_per_vc: 0, ..usual() }, "buffer_flits_per_vc"),
         (SimulationSettings { buffer_flits_per_vc: u32::MAX, ..usual() }, "buffer_flits_per_vc"),
         (SimulationSettings { packet_flits: 0, ..usual() }, "packet_flits"),
+        (SimulationSettings { speedup: 2, ..usual() }, "speedup"),
+        (SimulationSettings { chip_ports: 2, ..usual() }, "chip_ports"),
+        (SimulationSettings { speedup: 3, ..with(Allocator::Wavefront) }, "speedup"),
+        (SimulationSettings { chip_ports: 0, ..with(Allocator::Islip) }, "chip_ports"),
+        (SimulationSettings { islip_iterations: 2, ..with(Allocator::Wavefront) }, "islip_iterations"),
+        (SimulationSettings { islip_iterations: 0, ..with(Allocator::Islip) }, "islip_iterations"),
         (SimulationSettings { rate_step: f64::NAN, ..usual() }, "rate_step"),
         (SimulationSettings { measure_cycles: u32::MAX, ..usual() }, "measure_cycles"),
         (SimulationSettings { router_latency_cycles: 70_000, ..usual() }, "router_latency_cycles"),

@@ -5,8 +5,8 @@ use crate::model::group::Group;
 use crate::model::pod::{PORTS, SWITCHES};
 use crate::plan::{Expansion, Route, RoutingClaims, Simulation};
 use crate::routing;
-use crate::scenario::TpuScenario;
 use crate::scenario::presets;
+use crate::scenario::{Allocator, TpuScenario};
 use crate::throughput::mcf::Certificate;
 use crate::throughput::metrics;
 use lightbay_core::param::ParamValue;
@@ -35,6 +35,8 @@ fn plan(pod: &Topology, routing: Option<Routing>) -> TpuResult {
         faults: Vec::new(),
         simulation: Some(Simulation {
             saturation_flits_per_cycle_per_node: 1.5,
+            allocator: Allocator::Wavefront,
+            speedup: 2,
             curve: vec![(0.5, 0.5, 210.0), (1.5, 1.49, 420.0)],
         }),
     })
@@ -294,9 +296,10 @@ fn the_curve_is_what_the_simulator_found() {
     let pod = formula(2);
     let result = plan(&pod, None);
     let csv = &export("curve", &pod, Some(&result), &[]).unwrap()[0].text;
-    let header = "offered_flits_per_cycle_per_node,delivered_flits_per_cycle_per_node,mean_latency_cycles,mean_latency_ns";
+    let header = "offered_flits_per_cycle_per_node,delivered_flits_per_cycle_per_node,mean_latency_cycles,mean_latency_ns,allocator,speedup";
     let table = rows(csv, header);
     assert_eq!(table[0][..3], ["0.5", "0.5", "210"]);
+    assert_eq!(table[1][4..], ["wavefront", "2"]);
     assert!((table[1][3].parse::<f64>().unwrap() - 400.0).abs() < 1e-9);
 }
 
