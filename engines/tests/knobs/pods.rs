@@ -85,6 +85,9 @@ const fn case(
 /// A simulation that is over in a moment.
 const SHORT: &str = "warmup_cycles=200 measure_cycles=200 rate_step=0.1";
 
+/// The same with the routers whose settings all have an effect.
+const CROSSBAR: &str = "warmup_cycles=200 measure_cycles=200 rate_step=0.1 allocator=islip";
+
 /// The same on the smallest pod.
 const SMALL: &str = "SMALLEST routing=at route_passes=1 warmup_cycles=200 measure_cycles=200 rate_step=0.1";
 
@@ -301,6 +304,10 @@ const POD: &[(&str, &str, &str, &str)] = &[
     ("escape_vc_count", "random", SHORT, "3"),
     ("buffer_flits_per_vc", "random", SHORT, "4"),
     ("packet_flits", "random", SHORT, "4"),
+    ("allocator", "random", SHORT, "islip"),
+    ("speedup", "random", CROSSBAR, "2"),
+    ("islip_iterations", "random", CROSSBAR, "3"),
+    ("chip_ports", "random", CROSSBAR, "2"),
     ("warmup_cycles", "random", SHORT, "100"),
     ("measure_cycles", "random", SHORT, "100"),
     ("rate_step", "random", SHORT, "0.2"),

@@ -126,7 +126,8 @@ impl<'a> TpuReport<'a> {
         let failed = &self.scenario.failed_ocs;
         let of_run = || FaultSweep::of_run(beside.run.as_ref()?, self.result, failed);
         if let Some(sweep) = self.result.and_then(|result| FaultSweep::of(result, failed)).or_else(of_run) {
-            return Ok(sweep.section());
+            let settings = self.scenario.simulate.clone().unwrap_or_default();
+            return Ok(sweep.section(&settings.allocator.named(settings.speedup)));
         }
         let asked = self.scenario.tolerated_ocs_faults > 0;
         // On a screen, the pane shows what each switch carries until a sweep is requested.

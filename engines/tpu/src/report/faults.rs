@@ -100,7 +100,8 @@ impl FaultSweep {
         self.known().filter_map(|(_, case)| case.saturation)
     }
 
-    pub(super) fn section(&self) -> Section {
+    /// The section; saturations assume `routers`.
+    pub(super) fn section(&self, routers: &str) -> Section {
         let known = self.known().count();
         let routed = self.known().filter(|(_, case)| case.load.is_some()).count();
         let of = format!("{routed}/{}", SWITCHES - self.failed.len());
@@ -112,7 +113,7 @@ impl FaultSweep {
             None => answer,
         };
         let answer = match self.saturations().reduce(f64::min) {
-            Some(lowest) => answer.muted(format!("  lowest saturation {lowest:.2}")),
+            Some(lowest) => answer.muted(format!("  lowest saturation {lowest:.2}, {routers}")),
             None => answer,
         };
         let answer = if is_cut { answer } else { answer.muted(format!("  {of} routed")) };
@@ -464,7 +465,7 @@ mod tests {
     fn a_sweep_counts_what_is_routed_and_finds_the_worst() {
         let sweep = sweep(&[Some(164), Some(166), None, Some(165), Some(165), Some(166)]);
         assert_eq!(sweep.worst(), Some((1, 166)), "the first of equals");
-        let section = sweep.section();
+        let section = sweep.section("ideal allocator");
         assert_eq!(section.answer.to_string(), "! 5/47 routed  worst 166");
         assert_eq!(section.usual, Some(1));
         let rows = json::section(&section);

@@ -296,7 +296,9 @@ mod tests {
             if let Priorities::Islip { iterations, .. } = &mut many {
                 *iterations = 25;
             }
-            for (mut rule, is_maximal) in [(Priorities::Wavefront { first: first % rows.len().max(24), order: Vec::new() }, true), (many, true), (few, false)] {
+            let first = first % rows.len().max(24);
+            let wavefront = Priorities::Wavefront { first, order: Vec::new() };
+            for (mut rule, is_maximal) in [(wavefront, true), (many, true), (few, false)] {
                 for _ in 0..again {
                     let found = round(&mut rule, &all);
                     let (mut requesters, mut resources) = (0u128, 0u128);

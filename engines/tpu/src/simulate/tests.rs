@@ -1,4 +1,5 @@
 use super::*;
+use crate::methods::settings::{ROUTE_STREAM, route_seed};
 use crate::model::baselines;
 use crate::model::group::Group;
 use crate::model::pod;
@@ -7,6 +8,7 @@ use crate::plan::{Expansion, Route, Routing, RoutingClaims, Simulation};
 use crate::routing;
 use crate::routing::dor;
 use crate::scenario::{Allocator, SimulationSettings};
+use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
 use proptest::prelude::*;
 
@@ -269,6 +271,31 @@ fn designs_saturate_beyond_every_torus_of_their_size() {
     let point = measure(&net, 1.48, 1, &|| false).unwrap();
     assert!(!point.saturated, "{point:?}");
     assert!(measure(&net, 1.7, 1, &|| false).unwrap().saturated);
+}
+
+/// Figures of an ideal allocator, of the version before routers had a crossbar: seed and settings still give them.
+#[test]
+fn figures_of_an_ideal_allocator_stay() {
+    let shape = [4, 4, 4];
+    let pod = baselines::pt(shape).unwrap();
+    let watch = &mut Unwatched::default();
+    let routing = dor::route(&pod, shape, false, &dor::DorSettings::default(), watch).unwrap();
+    let settings = SimulationSettings {
+        warmup_cycles: 300,
+        measure_cycles: 300,
+        rate_step: 0.1,
+        ..SimulationSettings::default()
+    };
+    let net = SimulatedPod::new(&pod, &routing, &settings).unwrap();
+    let seed = route_seed(Streams::new(1).stream(ROUTE_STREAM));
+    for (rate, delivered, latency) in [
+        (0.1, 0.098_229_166_666_666_67, 230.720_042_417_815_48),
+        (1.4, 1.350_833_333_333_333_3, 236.117_597_162_245_52),
+        (2.2, 1.596_875, 271.425_407_697_325_5),
+    ] {
+        let point = measure(&net, rate, seed, &|| false).unwrap();
+        assert_eq!((point.delivered, point.mean_latency_cycles), (delivered, latency));
+    }
 }
 
 #[test]
