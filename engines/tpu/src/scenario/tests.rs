@@ -105,6 +105,19 @@ fn contradictions_are_refused_with_a_way_out() {
     assert!(said(json!({"cubes": 8, "failed_ocs": [3, 3]})).contains("repeats switch 3"));
     assert!(said(json!({"cubes": 8, "simulate": {"vc_count": 1}})).contains("there are 1 virtual channels"));
     assert!(said(json!({"cubes": 8, "simulate": {"escape_vc_count": 1}})).contains("at least 2"));
+    // Settings without effect are refused in files, and as parameters.
+    let idle = said(json!({"cubes": 8, "simulate": {"speedup": 2}}));
+    assert!(idle.starts_with("simulate.speedup: is 2, but has no effect with allocator 'ideal'"), "{idle}");
+    let idle = said(json!({"cubes": 8, "simulate": {"islip_iterations": 2, "allocator": "wavefront"}}));
+    assert!(idle.contains("islip_iterations: is 2, but has no effect with an allocator other"), "{idle}");
+    let mut scenario = TpuScenario::design(8);
+    set(&mut scenario, "chip_ports=2").unwrap();
+    let named = |scenario: &TpuScenario| KNOBS.idle(scenario).iter().map(|idle| idle.path.clone()).collect();
+    let idle: Vec<String> = named(&scenario);
+    assert_eq!(idle, ["speedup", "islip_iterations", "chip_ports"]);
+    set(&mut scenario, "allocator=islip").unwrap();
+    let idle: Vec<String> = named(&scenario);
+    assert!(idle.is_empty() && scenario.validate().is_ok(), "{idle:?}");
 }
 
 #[test]
@@ -150,6 +163,10 @@ fn every_knob_changes_what_it_says() {
         ("escape_vc_count=3", "3"),
         ("buffer_flits_per_vc=14", "14"),
         ("packet_flits=15", "15"),
+        ("allocator=islip", "islip"),
+        ("speedup=2", "2"),
+        ("islip_iterations=4", "4"),
+        ("chip_ports=3", "3"),
         ("warmup_cycles=16", "16"),
         ("measure_cycles=17", "17"),
         ("rate_step=0.5", "0.5"),

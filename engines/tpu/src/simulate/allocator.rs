@@ -234,7 +234,9 @@ mod tests {
             for _ in 0..400 {
                 let found = round(&mut rule, &full);
                 assert_eq!(found.len(), 4, "{rule:?}");
-                found.iter().for_each(|&(from, to)| served[usize::from(from)][usize::from(to)] += 1);
+                for (from, to) in found {
+                    served[usize::from(from)][usize::from(to)] += 1;
+                }
             }
             assert_eq!(served, [[100; 4]; 4], "{rule:?}");
         }

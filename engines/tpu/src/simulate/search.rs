@@ -48,8 +48,8 @@ pub enum SaturationSearch {
 
 /// The state of one run, by allocator.
 enum Run<'a> {
-    Ideal(Simulator<'a>),
-    Crossbar(CrossbarSimulator<'a>),
+    Ideal(Box<Simulator<'a>>),
+    Crossbar(Box<CrossbarSimulator<'a>>),
 }
 
 impl Run<'_> {
@@ -75,7 +75,7 @@ impl Run<'_> {
     }
 
     /// Cycles since the start, and counts since the last reset.
-    const fn figures(&self) -> (u32, Counts) {
+    fn figures(&self) -> (u32, Counts) {
         match self {
             Self::Ideal(run) => (run.now(), run.counts()),
             Self::Crossbar(run) => (run.now(), run.counts()),
@@ -88,8 +88,8 @@ pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> boo
     let settings = net.settings();
     let stream = (rate / settings.rate_step).round() as u64;
     let mut simulator = match settings.allocator {
-        Allocator::Ideal => Run::Ideal(Simulator::new(net, rate, seed, stream)),
-        _ => Run::Crossbar(CrossbarSimulator::new(net, rate, seed, stream)),
+        Allocator::Ideal => Run::Ideal(Box::new(Simulator::new(net, rate, seed, stream))),
+        _ => Run::Crossbar(Box::new(CrossbarSimulator::new(net, rate, seed, stream))),
     };
     let chunk = (HOPS_PER_LOOK / (PORTS * net.nodes())).max(1) as u32;
     // An overflow during the warm-up also counts as saturation.

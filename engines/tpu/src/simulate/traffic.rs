@@ -51,7 +51,7 @@ impl Packets {
 
 /// Returns the target of a draw: one of `others` nodes other than `local`, with equal probability.
 #[inline]
-pub(super) const fn target(draw: u64, others: u64, local: usize) -> usize {
+pub(super) fn target(draw: u64, others: u64, local: usize) -> usize {
     let pick = (((draw >> 32) * others) >> 32) as usize;
-    pick + (pick >= local) as usize
+    pick + usize::from(pick >= local)
 }

@@ -8,7 +8,7 @@ use crate::plan::{Expansion, OcsState, Route, Routing, Simulation};
 use crate::routing;
 use crate::routing::faults;
 use crate::scenario::presets;
-use crate::scenario::{SimulationSettings, TopologyChoice, TpuScenario};
+use crate::scenario::{Allocator, SimulationSettings, TopologyChoice, TpuScenario};
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;
 use std::sync::LazyLock;
@@ -432,6 +432,8 @@ fn simulations_that_no_search_can_end_with() {
     damaged(&|found| found.curve[0].2 = -0.5);
     damaged(&|found| found.curve[0].0 += 0.1);
     damaged(&|found| found.curve.swap(0, 1));
+    damaged(&|found| found.allocator = Allocator::Islip);
+    damaged(&|found| found.speedup = 2);
     SIMULATED.with(|case| case.scenario.simulate = None).assert_codes(&[code::SIMULATION]);
     // One that is requested and dropped.
     let dropped = SIMULATED.with(|case| {

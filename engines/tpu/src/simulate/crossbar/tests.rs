@@ -141,6 +141,9 @@ fn more_ports_of_a_chip_and_more_iterations_carry_more() {
     let usual = with(Allocator::Islip, 2, near());
     let one = delivered(&usual);
     assert!(one <= 1.0, "{one}");
+    // The routes of this torus could carry almost two flits per cycle and chip, which is remarked.
+    assert!(usual.port_note(1.97).unwrap().contains("at most 1 flits per cycle (chip_ports=1)"));
+    assert_eq!((usual.port_note(0.98), SimulationSettings::default().port_note(1.97)), (None, None));
     let two = delivered(&SimulationSettings { chip_ports: 2, ..usual });
     assert!(two > 1.3, "{two}");
     let slow = with(Allocator::Islip, 1, near());
