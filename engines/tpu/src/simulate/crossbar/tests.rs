@@ -113,8 +113,9 @@ fn heads_of_queues_block_a_switch_of_one_round() {
     }
 }
 
-/// Delivered rates of BookSim2's input-queued router with sources that offer one flit per cycle: 0.76 with wavefronts,
-/// 0.65 with iSLIP, 1.0 with a speedup of 2; within 3 %. Eight lanes, two of them escape lanes.
+/// Rounded rates of BookSim2's input-queued router on these routes: 0.76 with wavefronts, 0.65 with iSLIP, 1.0 with a
+/// speedup of 2; within 3 %, if every chip offers one flit per cycle and links have eight lanes, two of them escape
+/// lanes.
 #[test]
 fn an_overloaded_torus_delivers_what_an_independent_simulator_finds() {
     let shape = [4, 4, 8];
