@@ -9,6 +9,7 @@ pub mod compact;
 mod figures;
 mod floor;
 mod flow;
+mod growing;
 mod hops;
 mod lanes;
 mod least;

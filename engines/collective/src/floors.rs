@@ -12,6 +12,7 @@
 
 pub mod digraph;
 pub mod floor;
+pub mod growing;
 pub mod latency;
 pub mod maxflow;
 pub mod partition;

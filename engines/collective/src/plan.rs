@@ -203,6 +203,37 @@ record! {
         pub inside: Vec<u32> = index().or(Vec::new()).omitted(),
         /// GPU inside the cut to which the floor applies; missing if the floor applies to all GPUs inside.
         pub target: Option<u32> = within(0..=MOST),
+        /// Growing cuts that together prove the floor; missing if a single path, cut or sum proves the floor.
+        pub growing: Option<GrowingCuts> = any(),
+    }
+}
+
+record! {
+    /// A weighted sum of growing cuts. A growing cut is a set of nodes that each node joins at some time. The data of
+    /// the source must leave the set before the target joins it, over links whose tail has joined and whose head has
+    /// not. The sum of these windows of all cuts needs more capacity than the links have.
+    pub struct GrowingCuts {
+        /// Length of a slot, the unit of time in the cuts, µs.
+        pub slot_us: f64 = within(1e-12..=HUGE),
+        /// Symmetries of network and data, as images of all nodes; each cut stands for the mean of its images.
+        pub symmetries: Vec<Vec<u32>> = index().or(Vec::new()).omitted(),
+        /// The cuts.
+        pub cuts: Vec<GrowingCut> = any(),
+    }
+}
+
+record! {
+    /// A set of nodes that grows with time.
+    pub struct GrowingCut {
+        /// Node whose data must leave the set; it is in the set from the start.
+        pub source: u32 = within(0..=MOST),
+        /// Node that needs the data; it joins the set only at the end.
+        pub target: u32 = within(0..=MOST),
+        /// Weight of the cut in the sum.
+        pub weight: f64 = within(0.0..=HUGE),
+        /// For every node, the time at which it joins the set, in slots before the end. A node never joins before data
+        /// of the source can reach it. It joins when data that leaves it could only just reach the target, if not before.
+        pub slots: Vec<u32> = index(),
     }
 }
 
@@ -221,6 +252,8 @@ pub mod floor_words {
     pub const GPUS: &str = "two transfers of all data for each GPU but one";
     /// For a partition into groups: a reduction needs two transfers of every byte for each group but one.
     pub const GROUPS: &str = "two transfers of all data for each group but one";
+    /// Cuts whose sets of nodes grow with time, together.
+    pub const GROWING: &str = "weighted sum of growing cuts";
 }
 
 /// Tolerance within which finish and floor count as equal.

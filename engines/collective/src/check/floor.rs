@@ -1,10 +1,12 @@
 //! Lower bounds (floors) of a plan, each recomputed for the path, cut or sum over links that its proof names.
 
+use super::growing::{GrowingCheck, GrowingLink};
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code, words};
-use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, FloorProof, floor_words};
+use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, FloorProof, GrowingCuts, floor_words};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::checked::same;
+use rustc_hash::FxHashMap;
 
 /// Checks each floor against its proof, and the finish and the replay against the floors. Returns the claimed floor of
 /// the finish, µs, if the proofs of both floors hold: without latencies, and with latencies.
@@ -131,6 +133,11 @@ impl<'a> FloorCheck<'a> {
     /// apply to the collective.
     fn floor_us(&self, proof: &FloorProof, latency: bool) -> Option<f64> {
         let inside = &proof.inside;
+        if let Some(growing) = &proof.growing {
+            let is_named = latency && inside.is_empty() && proof.because == floor_words::GROWING;
+            return (is_named && proof.target.is_none() && self.excludes(growing, proof.floor_us))
+                .then_some(proof.floor_us);
+        }
         if !inside.is_empty() {
             let into = if self.turned { "cut out of " } else { "cut into " };
             let fits = inside.is_sorted_by(|a, b| a < b)
@@ -258,6 +265,27 @@ impl<'a> FloorCheck<'a> {
             best = best.max(filled_us(&links, bytes));
         }
         best
+    }
+
+    /// Returns `true` if growing cuts prove that no schedule completes in `end_us`.
+    fn excludes(&self, growing: &GrowingCuts, end_us: f64) -> bool {
+        // In an AllReduce, data is not delivered from one source.
+        if self.sums_for_all() {
+            return false;
+        }
+        let mut bytes: FxHashMap<(u32, u32), f64> = FxHashMap::default();
+        for chunk in 0..self.chunks.len() {
+            for dest in self.chunks.dests(chunk) {
+                *bytes.entry((self.chunks.source(chunk), dest)).or_default() += self.chunk_bytes;
+            }
+        }
+        let links = self.links.iter().map(|(tail, head, link)| GrowingLink {
+            from: *tail,
+            to: *head,
+            bytes_per_us: link.bytes_per_us,
+            alpha_us: link.alpha_us,
+        });
+        GrowingCheck::new(self.is_switch.len(), links.collect(), bytes).excludes(growing, end_us)
     }
 
     /// Returns the bytes of every delivery times the length of its shortest path, summed over all deliveries.

@@ -61,6 +61,14 @@ pub fn floors_of_sizes(
     without.floor_us.is_finite().then(|| sizes_bytes.iter().map(at).collect())
 }
 
+/// Returns the sources and the destinations of a collective in which every destination receives the same data of every
+/// source, or reduces it in the same way; `None` for other collectives, and if the demand allows no copies.
+pub fn spread_of(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<(Vec<u32>, Vec<u32>)> {
+    let question = FloorSearch::of(scenario, tasks)?;
+    let (sources, destinations, copies) = question.named()?;
+    (copies && !question.is_sum_for_all()).then_some((sources, destinations))
+}
+
 /// Data whose floors are computed, on the network in its direction of planning.
 struct FloorSearch<'t> {
     task: &'t CollectiveTask,
@@ -157,7 +165,8 @@ impl<'t> FloorSearch<'t> {
             let floor_us = self.cut_us(&inside);
             // A tolerance keeps rounding from deciding ties.
             if floor_us > best.floor_us * (1.0 + 1e-12) {
-                best = FloorProof { floor_us, because: self.words(&set), inside: set, target: None };
+                best =
+                    FloorProof { floor_us, because: self.words(&set), inside: set, ..FloorProof::default() };
             }
         }
         let mut sums: Vec<(f64, &str)> = Vec::new();
@@ -185,7 +194,7 @@ impl<'t> FloorSearch<'t> {
         }
         for (floor_us, because) in sums {
             if floor_us > best.floor_us * (1.0 + 1e-12) {
-                best = FloorProof { floor_us, because: because.to_owned(), inside: Vec::new(), target: None };
+                best = FloorProof { floor_us, because: because.to_owned(), ..FloorProof::default() };
             }
         }
         Some(best)
@@ -281,7 +290,7 @@ impl<'t> FloorSearch<'t> {
         let mut best = without.clone();
         let mut take_path = |floor_us: f64, ends: Option<(u32, u32)>| {
             if let Some(ends) = ends.filter(|_| floor_us > best.floor_us) {
-                best = FloorProof { floor_us, because: path(ends), inside: Vec::new(), target: None };
+                best = FloorProof { floor_us, because: path(ends), ..FloorProof::default() };
             }
         };
         let Some(found) = found else {
@@ -299,7 +308,13 @@ impl<'t> FloorSearch<'t> {
         {
             let inside: Vec<u32> =
                 (0..self.network.node_count() as u32).filter(|node| !cut.inside[*node as usize]).collect();
-            best = FloorProof { floor_us, because: self.words(&inside), inside, target: cut.target };
+            best = FloorProof {
+                floor_us,
+                because: self.words(&inside),
+                inside,
+                target: cut.target,
+                growing: None,
+            };
         }
         best
     }

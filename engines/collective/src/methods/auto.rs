@@ -9,11 +9,13 @@ use super::ranges;
 use super::session::{EpochSession, end, restarts};
 use super::trees::{self, ScenarioTrees};
 use crate::Collective;
+use crate::compose::figure;
+use crate::floors::growing::search::GrowingSearch;
 use crate::floors::proof::floors_of;
 use crate::model::epochs::epoch_us;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
-use crate::plan::{CollectiveResult, floor_covers};
+use crate::plan::{CollectiveResult, FloorClaim, floor_covers};
 use crate::programs::questions::QuestionLimits;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort, EpochRule, TimeRule};
@@ -113,11 +115,52 @@ impl Method<Collective> for AutoMethod {
         let scenario = Arc::new(scenario.body.clone());
         let limits = limits(params, cx);
         let outcome = one_size(&scenario, limits, params, cx)?;
+        raise_floor(&scenario, cx)?;
         if !scenario.demand.sizes_bytes.is_empty() {
             ranges::plan_ranges(&scenario, limits, cx)?;
         }
         Ok(outcome)
     }
+}
+
+/// A larger floor is sought if the time without epochs exceeds the floor by more than this fraction.
+const FAR: f64 = 0.05;
+
+/// Seeks a larger floor with latencies for the best plan, and adds it to the plan.
+fn raise_floor(scenario: &CollectiveScenario, cx: &mut Context<'_, Collective>) -> Result<(), MethodError> {
+    let (Some(best), Some((_, secondary))) = (cx.best_plan()?, cx.best()) else { return Ok(()) };
+    let plan = best.plan();
+    let claims = &plan.result.claims;
+    let Some(floor) = &claims.floor else { return Ok(()) };
+    // Trees in compact form have no replay; their finish omits no latency.
+    let reached_us = claims.replay_us.unwrap_or(claims.finish_us);
+    let from = &floor.with_latency;
+    if from.floor_us <= 0.0 || reached_us <= from.floor_us * (1.0 + FAR) {
+        return Ok(());
+    }
+    let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
+    let Some(mut search) = GrowingSearch::of(scenario, &tasks, from.floor_us) else { return Ok(()) };
+    cx.phase("floor", "growing cuts");
+    let Some(found) = search.raise(from, trees::shard_bytes(scenario), reached_us, cx)? else {
+        return Ok(());
+    };
+    let threshold = plan.result.time.alpha_threshold;
+    let raised = FloorClaim::of(floor.without_latency.clone(), found, claims.finish_us, threshold);
+    let mut candidate =
+        Candidate { value: plan.objective.value, metrics: plan.metrics.clone(), result: plan.result.clone() };
+    let figures = [
+        (figure::FLOOR, raised.under_finish(threshold).floor_us),
+        (figure::LATENCY_FLOOR, raised.with_latency.floor_us),
+        (figure::FLOOR_GAP, raised.gap_to_floor),
+    ];
+    for (name, value) in figures {
+        if let Some(known) = candidate.metrics.get_mut(name) {
+            *known = value;
+        }
+    }
+    candidate.result.claims.floor = Some(raised);
+    cx.supersede(candidate.value, secondary, "growing cuts", move || candidate)?;
+    Ok(())
 }
 
 /// Plans the collective for the buffer size that the scenario sets, and returns the outcome of the run.

@@ -9,6 +9,7 @@ use super::trees::{self, MIN_PIECE_BYTES, ScenarioTrees, ScheduleForm};
 use crate::Collective;
 use crate::bounds::bound;
 use crate::compose::{trees_in_short, whole_chunks};
+use crate::floors::growing::search::GrowingSearch;
 use crate::floors::proof::floors_of_sizes;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
@@ -30,6 +31,11 @@ use lightbay_core::problem::{Problems, counted};
 const CLOSE: f64 = 0.01;
 /// Relative tolerance for the rounding of times.
 const SAME: f64 = 1e-9;
+/// A size is far from its floor if its best time exceeds the floor by more than this fraction: more pieces are then
+/// tried, and a larger floor is sought.
+const FAR: f64 = 0.05;
+/// Further numbers of pieces per chunk, for sizes that are far from their floors.
+const MORE_PIECES: [u32; 2] = [16, 32];
 /// Maximum number of transmissions of the schedule of a range: a plan holds one schedule per range.
 const MOST_SENDS: u64 = 60_000;
 
@@ -148,15 +154,37 @@ impl<'s> RangeSearch<'s> {
                     self.plan_in_pieces(at, &sized, Some(epoch_us), 1, cx)?;
                 }
                 let chunk_bytes = sized.demand.chunk_size(&sized.topology);
-                let pieces =
-                    PIECES.into_iter().filter(|pieces| deliveries * *pieces as usize <= MOST_DELIVERIES);
+                let pieces = PIECES.into_iter().chain(MORE_PIECES);
+                let pieces = pieces.filter(|pieces| deliveries * *pieces as usize <= MOST_DELIVERIES);
                 let pieces = pieces.filter(|pieces| chunk_bytes / f64::from(*pieces) >= MIN_PIECE_BYTES);
                 for pieces in pieces {
-                    if parts.is_some() && self.is_near_floor(at) {
+                    let is_more = MORE_PIECES.contains(&pieces);
+                    if parts.is_some() && self.is_near_floor(at) || is_more && !self.is_far_from_floor(at) {
                         break;
                     }
                     self.plan_in_pieces(at, &sized, None, pieces, cx)?;
                 }
+            }
+        }
+        self.raise_floors(cx)
+    }
+
+    /// Seeks larger floors for the sizes whose best times are far from their floors.
+    fn raise_floors(&mut self, cx: &mut Context<'_, Collective>) -> Result<(), MethodError> {
+        let far: Vec<usize> = (0..self.sizes.len())
+            .filter(|at| self.best_us[*at].is_finite() && self.is_far_from_floor(*at))
+            .collect();
+        let Some(first) = far.first() else { return Ok(()) };
+        let Some(mut search) = GrowingSearch::of(self.scenario, &self.tasks, self.floor_us(*first)) else {
+            return Ok(());
+        };
+        cx.phase("floors", format!("growing cuts for {}", counted(far.len() as u64, "size", "sizes")));
+        for at in far {
+            let sized = self.sized(at);
+            let Some(floors) = self.floors.as_mut().map(|floors| &mut floors[at]) else { return Ok(()) };
+            let bytes = trees::shard_bytes(&sized);
+            if let Some(floor) = search.raise(&floors.with_latency, bytes, self.best_us[at], cx)? {
+                floors.with_latency = floor;
             }
         }
         Ok(())
@@ -181,6 +209,11 @@ impl<'s> RangeSearch<'s> {
     /// Returns `true` if no schedule of a size is faster than the best one by more than [`CLOSE`].
     fn is_near_floor(&self, at: usize) -> bool {
         self.best_us[at] <= self.floor_us(at) * (1.0 + CLOSE)
+    }
+
+    /// Returns `true` if the best time of a size exceeds its floor by more than [`FAR`].
+    fn is_far_from_floor(&self, at: usize) -> bool {
+        self.floor_us(at) > 0.0 && self.best_us[at] > self.floor_us(at) * (1.0 + FAR)
     }
 
     fn plan_along_trees(
