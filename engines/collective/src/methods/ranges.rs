@@ -34,7 +34,7 @@ const SAME: f64 = 1e-9;
 /// A size is far from its floor if its best time exceeds the floor by more than this fraction: more pieces are then
 /// tried, and a larger floor is sought.
 const FAR: f64 = 0.05;
-/// Further numbers of pieces per chunk, for sizes that are far from their floors.
+/// Further numbers of pieces per chunk, for sizes that are far from their floors; fewer if pieces would be too small.
 const MORE_PIECES: [u32; 2] = [16, 32];
 /// Maximum number of transmissions of the schedule of a range: a plan holds one schedule per range.
 const MOST_SENDS: u64 = 60_000;
@@ -154,11 +154,17 @@ impl<'s> RangeSearch<'s> {
                     self.plan_in_pieces(at, &sized, Some(epoch_us), 1, cx)?;
                 }
                 let chunk_bytes = sized.demand.chunk_size(&sized.topology);
-                let pieces = PIECES.into_iter().chain(MORE_PIECES);
-                let pieces = pieces.filter(|pieces| deliveries * *pieces as usize <= MOST_DELIVERIES);
-                let pieces = pieces.filter(|pieces| chunk_bytes / f64::from(*pieces) >= MIN_PIECE_BYTES);
-                for pieces in pieces {
-                    let is_more = MORE_PIECES.contains(&pieces);
+                // The most pieces that are not too small.
+                let most = (chunk_bytes / MIN_PIECE_BYTES).floor().min(f64::from(u32::MAX)) as u32;
+                let mut numbers: Vec<u32> =
+                    PIECES.into_iter().chain(MORE_PIECES.map(|more| more.min(most))).collect();
+                numbers.retain(|pieces| {
+                    *pieces <= most && deliveries.saturating_mul(*pieces as usize) <= MOST_DELIVERIES
+                });
+                numbers.sort_unstable();
+                numbers.dedup();
+                for pieces in numbers {
+                    let is_more = !PIECES.contains(&pieces);
                     if parts.is_some() && self.is_near_floor(at) || is_more && !self.is_far_from_floor(at) {
                         break;
                     }
@@ -171,9 +177,12 @@ impl<'s> RangeSearch<'s> {
 
     /// Seeks larger floors for the sizes whose best times are far from their floors.
     fn raise_floors(&mut self, cx: &mut Context<'_, Collective>) -> Result<(), MethodError> {
-        let far: Vec<usize> = (0..self.sizes.len())
+        let mut far: Vec<usize> = (0..self.sizes.len())
             .filter(|at| self.best_us[*at].is_finite() && self.is_far_from_floor(*at))
             .collect();
+        // The work is limited: the largest gaps come first.
+        let gap = |at: &usize| self.best_us[*at] / self.floor_us(*at);
+        far.sort_by(|a, b| gap(b).total_cmp(&gap(a)).then(a.cmp(b)));
         let Some(first) = far.first() else { return Ok(()) };
         let Some(mut search) = GrowingSearch::of(self.scenario, &self.tasks, self.floor_us(*first)) else {
             return Ok(());

@@ -69,11 +69,17 @@ pub(super) fn sizes(
         ));
     };
     let ranges = plan.map_or(&[][..], |plan| &plan.result.ranges);
-    let mut curves: Vec<Times> = vec![(
-        "floor",
-        "bound",
-        floors.into_iter().map(|floors| Some(floors.with_latency.floor_us)).collect(),
-    )];
+    // The plan may state larger floors, from growing cuts.
+    let points = || ranges.iter().flat_map(|range| &range.points);
+    let stated = |bytes: f64| {
+        let point = points().find(|point| point.output_buffer_bytes as f64 == bytes);
+        point.and_then(|point| point.floor.as_ref()).map_or(0.0, |floor| floor.floor_us)
+    };
+    let floor_us = floors
+        .iter()
+        .zip(&sizes)
+        .map(|(floors, bytes)| Some(floors.with_latency.floor_us.max(stated(*bytes))));
+    let mut curves: Vec<Times> = vec![("floor", "bound", floor_us.collect())];
     let deliveries: usize = tasks.deliveries();
     let mut pieces = vec![None; sizes.len()];
     if deliveries <= MOST_DELIVERIES {
@@ -96,7 +102,6 @@ pub(super) fn sizes(
         }
     }
     if !ranges.is_empty() {
-        let points = || ranges.iter().flat_map(|range| &range.points);
         let time = |bytes: &f64| {
             points().find(|point| point.output_buffer_bytes as f64 == *bytes).map(|point| point.finish_us)
         };

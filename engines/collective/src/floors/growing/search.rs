@@ -17,11 +17,16 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
 /// Maximum number of rows of a model: larger models take seconds for each of the up to [`ROUNDS`] solutions.
-pub const MOST_ROWS: usize = 2_500;
+const MOST_ROWS: usize = 1_500;
+/// Maximum number of pairs of source and link, before they are divided by the symmetries: orbits of more pairs take
+/// longer to compute than the floors of single cuts.
+const MOST_PAIRS: usize = 200_000;
 /// Maximum number of solutions of models for one size.
 const ROUNDS: u32 = 60;
+/// Maximum number of solutions of models for all sizes together: some seconds for the largest models.
+const ALL_ROUNDS: u32 = 120;
 /// Maximum number of slots in the smallest latency of a link.
-const FINEST: u32 = 2;
+const FINEST: u32 = 4;
 /// Share of the last spread in the point at which cuts are sought.
 const SOUGHT: f64 = 0.4;
 /// Share of the last spread by which the mean moves.
@@ -42,6 +47,8 @@ const BEFORE: u32 = 1 << 20;
 pub struct GrowingSearch<'n> {
     question: SpreadQuestion<'n>,
     pool: Vec<GrowingCut>,
+    /// Solutions of models that are left for all further sizes.
+    rounds_left: u32,
 }
 
 impl<'n> GrowingSearch<'n> {
@@ -50,13 +57,11 @@ impl<'n> GrowingSearch<'n> {
     pub fn of(scenario: &CollectiveScenario, tasks: &'n CollectiveTasks, end_us: f64) -> Option<Self> {
         let (sources, destinations) = spread_of(scenario, tasks)?;
         let network = &tasks.tasks.last()?.real;
-        // A quick test first: every source and link has a row in some slot, divided by the symmetries.
-        let folds = network.generators().iter().map(|_| 2.0).product::<f64>().min(sources.len() as f64);
-        if sources.len() as f64 * network.links().len() as f64 > 64.0 * MOST_ROWS as f64 * folds.max(1.0) {
+        if sources.len() * network.links().len() > MOST_PAIRS {
             return None;
         }
         let question = SpreadQuestion::of(network, &sources, &destinations);
-        let mut search = Self { question, pool: Vec::new() };
+        let mut search = Self { question, pool: Vec::new(), rounds_left: ALL_ROUNDS };
         search.times(end_us)?;
         search.pool = search.first_cuts();
         Some(search)
@@ -111,9 +116,10 @@ impl<'n> GrowingSearch<'n> {
         watch: &mut W,
     ) -> Result<Option<FloorProof>, MethodError> {
         let mut best: (f64, Option<GrowingCuts>) = (from.floor_us, None);
-        let (mut end_us, mut rounds) = (from.floor_us, 0);
+        let most = self.rounds_left.min(ROUNDS);
+        let (mut end_us, mut rounds) = (from.floor_us, most);
         // One model for each end.
-        while rounds < ROUNDS && best.0 < limit_us * (1.0 - WORTH) {
+        while rounds > 0 && best.0 < limit_us * (1.0 - WORTH) {
             let Some(times) = self.times(end_us) else { break };
             self.improve(times, (bytes, limit_us), &mut best, &mut rounds, watch)?;
             if best.0 <= end_us * (1.0 + WORTH) {
@@ -122,6 +128,7 @@ impl<'n> GrowingSearch<'n> {
             end_us = best.0;
             self.keep(best.1.as_ref());
         }
+        self.rounds_left -= most - rounds;
         self.keep(best.1.as_ref());
         let (floor_us, because) = (best.0, floor_words::GROWING.to_owned());
         Ok(best.1.map(|growing| FloorProof {
@@ -141,7 +148,8 @@ impl<'n> GrowingSearch<'n> {
         self.pool = pool;
     }
 
-    /// Adds cuts to the model of one end until the spread violates none, or until the cuts exclude a later end.
+    /// Adds cuts to the model of one end until the spread violates none, until the cuts exclude a later end, or until
+    /// no `rounds` are left.
     fn improve<W: Watch>(
         &mut self,
         times: SlotTimes,
@@ -162,8 +170,8 @@ impl<'n> GrowingSearch<'n> {
             })
             .collect();
         let mut mean = program.equal().clone();
-        while *rounds < ROUNDS {
-            *rounds += 1;
+        while *rounds > 0 {
+            *rounds -= 1;
             watch.count(1);
             let Some((allowed, cuts, spread)) = program.solve(watch)? else { return Ok(()) };
             if let Some(us) = proven_us(question, &cuts, bytes, (best.0, limit_us)).filter(|us| *us > best.0)
