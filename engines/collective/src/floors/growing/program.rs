@@ -53,15 +53,15 @@ impl SlotTimes {
     }
 
     /// Returns the slots, counted from the end, in which data of a source can use a link.
-    fn usable(&self, question: &SpreadQuestion<'_>, at: usize, link: usize) -> std::ops::RangeInclusive<u32> {
+    fn usable(&self, question: &SpreadQuestion<'_>, at: usize, link: usize) -> std::ops::Range<u32> {
         let (source, ends) = (&question.sources[at], &question.network.links()[link]);
         if ends.to == source.node {
-            return 1..=0;
+            return 0..0;
         }
         // The slots that end after the first data reaches the link.
         let left = (self.end_us - source.distances[ends.from as usize]) / self.slot_us;
         let last = if left <= 0.0 { 0 } else { (left * (1.0 - ROUNDING)).floor() as u32 + 1 };
-        self.delays[link] + 1..=last.min(self.count)
+        self.delays[link] + 1..last.min(self.count) + 1
     }
 
     /// Returns the number of rows of the model of these slots.
@@ -183,8 +183,8 @@ impl<'q, 'n> CutProgram<'q, 'n> {
         };
         for (id, link) in self.question.network.links().iter().enumerate() {
             let usable = times.usable(self.question, at, id);
-            let from = (join(link.to) + times.delays[id] + 1).max(*usable.start());
-            for slot in from..=join(link.from).min(*usable.end()) {
+            let from = (join(link.to) + times.delays[id] + 1).max(usable.start);
+            for slot in from..usable.end.min(join(link.from) + 1) {
                 each(at, id, slot);
             }
         }
