@@ -276,7 +276,8 @@ impl<'a> Pane<'a> {
         let mut y = 1 + (pen.height() - 1).max(0) / 5;
         let x = if failed { 4 } else { 2 };
         let room = pen.width() - x - 1;
-        let rows = [what, remedy].map(|text| wrap(&mut pen.part(0, 0, pen.width(), 0), x, 0, room, text, tone));
+        let rows =
+            [what, remedy].map(|text| wrap(&mut pen.part(0, 0, pen.width(), 0), x, 0, room, text, tone));
         // In a low pane, the remedy is more important than its reason.
         if y + rows[0] + rows[1] > pen.height() {
             y = 1;
