@@ -2,7 +2,7 @@
 //!
 //! This module checks only the form; the checker verifies the content.
 
-use crate::scenario::Allocator;
+use crate::model::router::Allocator;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::brief;
 use lightbay_core::record::{FieldType, NumberRange, Place, Spec, any, index, within};

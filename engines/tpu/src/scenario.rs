@@ -10,6 +10,7 @@ pub use knobs::KNOBS;
 use crate::model::baselines;
 use crate::model::group::Group;
 use crate::model::pod::{CHIPS, MAX_CUBES, SWITCHES};
+use crate::model::router::Allocator;
 use crate::model::topology::Topology;
 use crate::plan::TopologyRecord;
 use lightbay_core::problem::Problem;
@@ -211,29 +212,6 @@ impl SimulationSettings {
 
     fn clocks_per_flit(&self) -> f64 {
         self.clock_ghz * f64::from(self.flit_bytes) / self.link_gbyte_per_s
-    }
-}
-
-words! {
-    /// Allocator of the simulated routers.
-    pub enum Allocator {
-        /// Every output serves any request whose input is free, without a crossbar.
-        Ideal = "ideal",
-        /// A crossbar, matched by wavefronts over the request matrix.
-        Wavefront = "wavefront",
-        /// A crossbar, matched by grants and accepts with rotating priority.
-        Islip = "islip",
-    }
-}
-
-impl Allocator {
-    /// Returns the assumption of a figure on the routers: the allocator, and the speedup of its crossbar.
-    pub fn named(self, speedup: u8) -> String {
-        match self {
-            Self::Ideal => "ideal allocator".to_owned(),
-            Self::Wavefront => format!("wavefront allocator, speedup {speedup}"),
-            Self::Islip => format!("iSLIP allocator, speedup {speedup}"),
-        }
     }
 }
 

@@ -292,7 +292,7 @@ impl KindPanes for Tpu {
             let waits = routed.is_none();
             let routed = routed.unwrap_or_else(|| Arc::clone(&plan));
             let newer = Some(app.shown_key()).filter(|key| *key != routed.key);
-            let beside = vc_load::Compared { tori, baseline: baseline.as_ref(), waits, newer };
+            let beside = vc_load::ComparedRoutes { tori, baseline: baseline.as_ref(), waits, newer };
             self.vc_load.draw(input, &routed, &beside, area, buf, drawn, out);
         } else {
             // The switches of a new plan are shown at once, with the loads of its routes as soon as they are known.

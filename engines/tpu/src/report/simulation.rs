@@ -1,7 +1,8 @@
 //! Delivered load and latency of simulated routes.
 
+use crate::model::router::Allocator;
 use crate::plan::{RoutingClaims, Simulation};
-use crate::scenario::{Allocator, SimulationSettings};
+use crate::scenario::SimulationSettings;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Curve, Curves, Facts, Line, Mark, Phrase, Point, Section, Tone, Unit};
 

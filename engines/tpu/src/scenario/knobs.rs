@@ -1,9 +1,10 @@
 //! The parameters of a scenario, from which forms, flags and help are generated.
 
-use super::{Allocator, GroupChoice, MAX_SIDE, SimulationSettings, TopologyChoice, TpuScenario};
+use super::{GroupChoice, MAX_SIDE, SimulationSettings, TopologyChoice, TpuScenario};
 use crate::model::baselines;
 use crate::model::group::Group;
 use crate::model::pod::SWITCHES;
+use crate::model::router::Allocator;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::Problem;
 use lightbay_core::record::{Idle, Knob, Knobs};

@@ -23,7 +23,7 @@ use super::network::{EJECT, SimulatedPod};
 use super::traffic::{Packets, target};
 use super::wheel::{Arrival, Wheel};
 use crate::model::pod::PORTS;
-use crate::scenario::Allocator;
+use crate::model::router::Allocator;
 use std::collections::VecDeque;
 
 /// Largest number of ports of a chip to its router.

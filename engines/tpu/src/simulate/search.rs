@@ -4,9 +4,10 @@ use super::crossbar::CrossbarSimulator;
 use super::engine::{Counts, Simulator};
 use super::network::SimulatedPod;
 use crate::model::pod::PORTS;
+use crate::model::router::Allocator;
 use crate::model::topology::Topology;
 use crate::plan::{Routing, Simulation};
-use crate::scenario::{Allocator, SimulationSettings};
+use crate::scenario::SimulationSettings;
 use crate::series;
 use lightbay_core::event::{EventBody, Phase, SeriesPoint};
 use lightbay_core::method::MethodError;
@@ -47,12 +48,12 @@ pub enum SaturationSearch {
 }
 
 /// The state of one run, by allocator.
-enum Run<'a> {
+enum RouterRun<'a> {
     Ideal(Box<Simulator<'a>>),
     Crossbar(Box<CrossbarSimulator<'a>>),
 }
 
-impl Run<'_> {
+impl RouterRun<'_> {
     fn reset_counts(&mut self) {
         match self {
             Self::Ideal(run) => run.reset_counts(),
@@ -88,8 +89,8 @@ pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> boo
     let settings = net.settings();
     let stream = (rate / settings.rate_step).round() as u64;
     let mut simulator = match settings.allocator {
-        Allocator::Ideal => Run::Ideal(Box::new(Simulator::new(net, rate, seed, stream))),
-        _ => Run::Crossbar(Box::new(CrossbarSimulator::new(net, rate, seed, stream))),
+        Allocator::Ideal => RouterRun::Ideal(Box::new(Simulator::new(net, rate, seed, stream))),
+        _ => RouterRun::Crossbar(Box::new(CrossbarSimulator::new(net, rate, seed, stream))),
     };
     let chunk = (HOPS_PER_LOOK / (PORTS * net.nodes())).max(1) as u32;
     // An overflow during the warm-up also counts as saturation.

@@ -61,7 +61,7 @@ pub struct BaselineRoutes<'a> {
 }
 
 /// What the routes of a plan are compared with, and whether they are current.
-pub struct Compared<'a> {
+pub struct ComparedRoutes<'a> {
     /// The tori of the same size.
     pub tori: Option<&'a Tori>,
     /// The baseline plan.
@@ -111,13 +111,13 @@ impl VcPane {
         &mut self,
         input: &PaneInput<'_>,
         plan: &ExplainedPod,
-        compared: &Compared<'_>,
+        compared: &ComparedRoutes<'_>,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
-        let Compared { tori, baseline, waits, newer } = *compared;
+        let ComparedRoutes { tori, baseline, waits, newer } = *compared;
         let routes = plan.facts.routes.as_ref();
         let count = tori.map_or(0, |tori| tori.tori.len() + 1);
         let of = (plan.key, routes.is_some(), count, baseline.map(|baseline| baseline.plan.key));

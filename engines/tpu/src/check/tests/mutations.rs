@@ -3,12 +3,13 @@
 use super::support::Case;
 use crate::check::code;
 use crate::model::baselines;
+use crate::model::router::Allocator;
 use crate::model::topology::Topology;
 use crate::plan::{Expansion, OcsState, Route, Routing, Simulation};
 use crate::routing;
 use crate::routing::faults;
 use crate::scenario::presets;
-use crate::scenario::{Allocator, SimulationSettings, TopologyChoice, TpuScenario};
+use crate::scenario::{SimulationSettings, TopologyChoice, TpuScenario};
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;
 use std::sync::LazyLock;
