@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(one("mcf_lower").word, "MCF");
         assert_eq!(one("helper process").word, "solver process");
         assert_eq!(explain("bound").unwrap().iter().filter(|entry| entry.kind.is_none()).count(), 1);
-        assert!(explain("NTC").unwrap_err().contains("NCT"));
+        assert!(explain("NCTS").unwrap_err().contains("NCT"));
     }
 
     #[test]

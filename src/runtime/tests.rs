@@ -593,5 +593,5 @@ fn edited_circuits_are_evaluated_and_refused_with_the_pod_that_overflows() {
     let mut over = topology;
     over[0] = ParamValue::Int(99);
     let refused = ask(2, over)[0].plan.clone().unwrap_err();
-    assert!(refused.contains("pod"), "{refused}");
+    assert!(refused.contains("ports in p0"), "{refused}");
 }

@@ -413,7 +413,7 @@ impl App {
         let mut entry = entry_of(number, &plan, Some((heard.event.run, 0)), "end of the run");
         entry.at_s = heard.event.elapsed_s;
         if let Some((origin, source, secondary, marked, at_s)) = known {
-            entry = PlanEntry { origin, source, secondary, marked, at_s, ..entry };
+            entry = PlanEntry { origin, source, secondary, at_s, marked, ..entry };
         }
         self.plans.add(entry);
         self.to_remember = true;

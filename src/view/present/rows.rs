@@ -47,24 +47,24 @@ pub fn wrapped(theme: &Theme, pieces: &[Piece], area: Rect, buf: &mut Buffer) {
 /// The visible rows and columns of a picture or list, of which some are hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InSight {
-    rows: Range,
-    columns: Range,
+    rows: VisiblePart,
+    columns: VisiblePart,
 }
 
 /// Visible part of rows or columns: the first, the number shown, and the number of all.
-type Range = (usize, usize, usize);
+type VisiblePart = (usize, usize, usize);
 
 /// Returns the visible rows and columns if some are hidden.
-pub fn in_sight(rows: Range, columns: Range) -> Option<InSight> {
+pub fn in_sight(rows: VisiblePart, columns: VisiblePart) -> Option<InSight> {
     (hides(rows) || hides(columns)).then_some(InSight { rows, columns })
 }
 
-const fn hides((_, shown, all): Range) -> bool {
+const fn hides((_, shown, all): VisiblePart) -> bool {
     shown > 0 && shown < all
 }
 
 /// Returns a range as text: `1-31 of 64`.
-fn range((first, shown, all): Range) -> String {
+fn range((first, shown, all): VisiblePart) -> String {
     format!("{}-{} of {all}", first + 1, (first + shown).min(all))
 }
 
@@ -72,7 +72,7 @@ impl InSight {
     /// Returns the visible part for a title line: `4 of 8` for the first four rows, `4-7 of 8` for later ones, and
     /// `3 x 3 of 4 x 4` if rows and columns are hidden.
     pub fn brief(self) -> String {
-        let from_start = |part: Range| match part {
+        let from_start = |part: VisiblePart| match part {
             (0, shown, all) => format!("{shown} of {all}"),
             part => range(part),
         };

@@ -7,8 +7,7 @@ use lightbay_core::report::text::{cell, number};
 use lightbay_core::report::{Cell, Facts, Phrase, RunBeside, Tone, Unit};
 
 fn size(model: &ModelSize) -> String {
-    let after = if model.after == "written in full" { "full model" } else { &model.after };
-    format!("{after} {}×{}", grouped(model.rows), grouped(model.columns))
+    format!("{} {}×{}", model.after, grouped(model.rows), grouped(model.columns))
 }
 
 fn seconds(value: f64) -> String {
