@@ -37,7 +37,7 @@ fn a_session_opens_at_one_of_its_plans() {
     terminal.command("name_plan alpha");
     terminal.until_shown(&["name of plan 1: alpha"]);
     terminal.command("new tiny8");
-    terminal.until_shown(&["lightbay  tiny8", "no plan yet"]);
+    terminal.until_shown(&["tiny8  no plan yet"]);
     terminal.command("open session:tiny4/9");
     terminal.until_shown(&["has no plan '9'", "Enter reads it"]);
     terminal.keys("\r");

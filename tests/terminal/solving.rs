@@ -266,7 +266,7 @@ fn another_file_is_opened_only_after_a_question_while_a_search_works() {
     terminal.command("new tiny4");
     terminal.until_shown(&["[stay here]"]);
     terminal.keys("y");
-    terminal.until_shown(&["lightbay  tiny4"]);
+    terminal.until_shown(&["tiny4  no plan yet"]);
     // What was open is saved to the end, and the new one works.
     super::pty::until("the run before to end in its log", || {
         log(&place, "deepseek_671b").unfinished().next().is_none().then_some(())
@@ -274,7 +274,7 @@ fn another_file_is_opened_only_after_a_question_while_a_search_works() {
     terminal.keys("r");
     terminal.until_shown(&["OPTIMAL"]);
     terminal.command("new deepseek_671b");
-    terminal.until_shown(&["lightbay  deepseek_671b"]);
+    terminal.until_shown(&["deepseek_671b  no plan yet"]);
     search(&mut terminal);
 }
 
