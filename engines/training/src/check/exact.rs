@@ -1,4 +1,5 @@
-//! Verification of a claimed bound: it is recomputed by trying every circuit allocation that could be best.
+//! Verification of a claimed bound: it is recomputed by trying every circuit allocation that could be best, or, if these
+//! are too many, by branch and bound over boxes of allocations.
 //!
 //! For given circuits a transfer takes at least `V / (min(F, x) B)`. Where transfers contend for a link and nothing
 //! follows them, their common end has a closed form (below), so the value of the allocation is exact; elsewhere the
@@ -17,6 +18,7 @@ use lightbay_core::kind::Depth;
 use lightbay_core::plan::gap;
 use lightbay_core::problem::{counted, printable};
 
+mod boxes;
 mod contention;
 mod moving;
 mod vectors;
@@ -28,6 +30,10 @@ use vectors::Space;
 const MOST_VECTORS: usize = 20_000;
 /// Maximum number of graph nodes that a quick check visits for all allocations together.
 const QUICK_VISITS: usize = 300_000;
+/// Maximum number of graph nodes that a quick check visits in a search over boxes. This takes some tenths of a second.
+const QUICK_BOX_VISITS: usize = 20_000_000;
+/// Maximum number of operations on words with which a quick check finds the transfers that can overlap.
+const QUICK_WORDS: usize = 4_000_000;
 /// Maximum number of graph nodes that a thorough check visits for all allocations together.
 const MOST_VISITS: usize = 2_000_000_000;
 /// Maximum number of contending transfers of a link for which all subsets are enumerated.
@@ -35,11 +41,13 @@ const MOST_TOGETHER: usize = 14;
 
 /// Circuit allocation with the best value.
 struct Best {
+    /// No allocation has a lower value, seconds.
     value_s: f64,
     circuits: Vec<u32>,
-    /// `true` if a plan reaches the value.
+    /// `true` if a plan with `circuits` reaches the value.
     reached: bool,
-    tried: usize,
+    /// What was tried, in words.
+    tried: String,
 }
 
 /// Input of a search over circuit allocations.
@@ -76,7 +84,7 @@ pub(super) fn bound(
     if !found.is_empty() || (claims.bound_s.is_none() && !ask.depth.is_exact()) {
         return NONE;
     }
-    let best = best(ask);
+    let best = best(ask, claims.makespan_s);
     if ask.case.net.reconfiguration.is_some() {
         return moving(ask, best.ok().filter(|best| best.reached), claims, found, remarks);
     }
@@ -277,7 +285,7 @@ pub(super) fn floor(ask: &Ask<'_>, remarks: &mut Vec<String>) -> Floor {
             Err(why) => remarks.extend(why.remark("the best plan at max-min fair rates", ask.depth)),
         }
     }
-    match best(ask) {
+    match best(ask, f64::INFINITY) {
         Ok(best) => Floor { value_s: best.value_s, covers: None },
         Err(why) => {
             remarks.extend(why.remark("the least possible makespan", ask.depth));
@@ -293,8 +301,10 @@ pub(super) fn exceeds(bound_s: f64, value_s: f64) -> bool {
 /// Reason that a search over circuit allocations ended without a result.
 #[derive(Clone, Copy, Debug)]
 enum GivenUp {
-    /// Too many allocations, or too many transfers that may overlap.
+    /// Too many allocations.
     TooMany,
+    /// Too many transfers that may overlap.
+    TooManyTransfers,
     /// The time limit was reached.
     OutOfTime,
 }
@@ -307,18 +317,16 @@ impl GivenUp {
             Self::TooMany if depth.is_exact() => Some(format!(
                 "{what} is not verified, because there are more than {MOST_VECTORS} circuit allocations"
             )),
-            Self::TooMany => None,
+            Self::TooManyTransfers if depth.is_exact() => {
+                Some(format!("{what} is not verified, because the scenario has too many transfers"))
+            }
+            Self::TooMany | Self::TooManyTransfers => None,
         }
     }
 }
 
 fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>) -> String {
     match best {
-        Err(GivenUp::TooMany) => {
-            format!(
-                "optimality was not examined, because there are more than {MOST_VECTORS} circuit allocations"
-            )
-        }
         Err(why) => why.remark("the least possible makespan", depth).unwrap_or_default(),
         Ok(best) if best.reached => {
             let above_s = end_s.map_or(0.0, |end_s| (end_s - best.value_s).max(0.0));
@@ -328,18 +336,14 @@ fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>)
             } else {
                 format!("but this plan takes {above_s:.9} s more")
             };
-            format!("{} tried: {:.9} s is the minimum, {this}", tried(best), best.value_s)
+            format!("{}: {:.9} s is the minimum, {this}", best.tried, best.value_s)
         }
-        Ok(best) => format!(
-            "{} tried: no plan takes less than {:.9} s; contention inside the graph may make every plan longer",
-            tried(best),
-            best.value_s
-        ),
+        Ok(best) => {
+            let met = end_s.is_some_and(|end_s| !exceeds(end_s, best.value_s));
+            let open = if met { "" } else { "; contention inside the graph may make every plan longer" };
+            format!("{}: no plan takes less than {:.9} s{open}", best.tried, best.value_s)
+        }
     }
-}
-
-fn tried(best: &Best) -> String {
-    counted(best.tried as u64, "circuit allocation", "circuit allocations")
 }
 
 /// The end of the iteration if every transfer ran at full NIC rate.
@@ -347,25 +351,52 @@ fn full_speed_s(case: &Case<'_>) -> f64 {
     walk(&case.dag, |task, earliest| earliest.at_s + case.net.tasks[task].volume_bytes / case.full_rate(task))
 }
 
-/// Evaluates all circuit allocations that can be best.
-fn best(ask: &Ask<'_>) -> Result<Best, GivenUp> {
+/// Smallest value of a circuit allocation; allocations that are not better than a plan of `within_s` are not
+/// distinguished if there are too many to try each.
+fn best(ask: &Ask<'_>, within_s: f64) -> Result<Best, GivenUp> {
     let case = ask.case;
-    let visits = if ask.depth.is_exact() { MOST_VISITS } else { QUICK_VISITS };
-    let most = (visits / case.dag.nodes().len().max(1)).min(MOST_VECTORS);
-    let contention = Contention::of(case, ask.nics, visits).ok_or(GivenUp::TooMany)?;
-    let vectors = Space::of(case, &contention.useful).maximal(most).ok_or(GivenUp::TooMany)?;
+    let nodes = case.dag.nodes().len().max(1);
+    let exact = ask.depth.is_exact();
+    let (visits, words) = if exact { (MOST_VISITS, MOST_VISITS) } else { (QUICK_VISITS, QUICK_WORDS) };
+    let contention = Contention::of(case, ask.nics, words).ok_or(GivenUp::TooManyTransfers)?;
+    let space = Space::of(case, &contention.useful);
+    let Some(vectors) = space.maximal((visits / nodes).min(MOST_VECTORS)) else {
+        return Ok(best_box(ask, &contention, &space, within_s));
+    };
     let mut best: Option<Best> = None;
-    let tried = vectors.len();
+    let tried =
+        format!("{} tried", counted(vectors.len() as u64, "circuit allocation", "circuit allocations"));
     for circuits in vectors {
-        if ask.depth.is_exact() && ask.depth.is_over() {
+        if exact && ask.depth.is_over() {
             return Err(GivenUp::OutOfTime);
         }
         let value_s = with_circuits_s(case, &contention, &circuits);
         if best.as_ref().is_none_or(|best| value_s < best.value_s) {
-            best = Some(Best { value_s, circuits, reached: contention.exact, tried });
+            best = Some(Best { value_s, circuits, reached: contention.exact, tried: tried.clone() });
         }
     }
     best.ok_or(GivenUp::TooMany)
+}
+
+/// As [`best`], by branch and bound. If a limit ends the search, the value is the smallest bound of an open box.
+fn best_box(ask: &Ask<'_>, contention: &Contention, space: &Space, within_s: f64) -> Best {
+    let exact = ask.depth.is_exact();
+    let visits = if exact { MOST_VISITS } else { QUICK_BOX_VISITS };
+    let limits = boxes::Limits {
+        // Rounding of sums of times must not decide the result.
+        within_s: within_s * (1.0 - CHECK_RELATIVE),
+        evaluations: visits / ask.case.dag.nodes().len().max(1),
+        is_over: &|| exact && ask.depth.is_over(),
+    };
+    let value_s = |circuits: &[u32]| with_circuits_s(ask.case, contention, circuits);
+    let searched = boxes::least(space, &limits, &value_s);
+    let tried = counted(searched.evaluated as u64, "circuit allocation", "circuit allocations");
+    Best {
+        value_s: searched.least_s,
+        reached: contention.exact && searched.circuits.is_some(),
+        circuits: searched.circuits.unwrap_or_default(),
+        tried: format!("branch and bound over boxes, {tried} tried"),
+    }
 }
 
 /// Minimum makespan on given circuits, seconds, and `true` if a plan reaches it; `None` if the graph is too large.
@@ -480,7 +511,7 @@ pub(super) fn allocations(ask: &Ask<'_>) -> Option<Vec<Valued>> {
 /// Returns the minimum makespan at fair rates over all circuit allocations, and an allocation with this makespan.
 fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
     let (case, nics) = (ask.case, ask.nics);
-    let contention = Contention::of(case, nics, MOST_VISITS).ok_or(GivenUp::TooMany)?;
+    let contention = Contention::of(case, nics, MOST_VISITS).ok_or(GivenUp::TooManyTransfers)?;
     // Circuits beyond the useful number may be ignored only if the contention is exact.
     let space = if contention.exact {
         Space::of(case, &contention.useful)
@@ -506,5 +537,5 @@ fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
 pub(super) fn optimum(case: &Case<'_>) -> Option<(f64, bool)> {
     let nics = super::nics::nic_groups(case);
     let ask = Ask { case, nics: &nics, rates: RateControl::Joint, depth: Depth::EXACT };
-    best(&ask).ok().map(|best| (best.value_s, best.reached))
+    best(&ask, f64::INFINITY).ok().map(|best| (best.value_s, best.reached))
 }

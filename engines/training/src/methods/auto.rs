@@ -19,8 +19,15 @@ use std::sync::Arc;
 /// The method `auto`: quick searches, then a proof.
 pub(super) struct Auto;
 
-/// Text that names the circuits for which the first bound is computed.
-const WIDEST: &str = "every link with the maximum number of circuits that its pods allow";
+/// What the first bound does, in words.
+const WIDEST: &str = "gives every link the maximum number of circuits that its pods allow";
+
+/// What the bound of the relaxation does, in words.
+const RELAXED: &str = "ignores competition before the last transfers";
+
+/// Maximum number of tasks that the relaxation before the genetic search visits in all its evaluations together: about
+/// a second.
+const EARLY_VISITS: u64 = 4_000_000;
 
 /// Gap up to which a bound and a plan count as equal.
 const CLOSED: f64 = 1e-9;
@@ -74,8 +81,22 @@ fn search(
     start: &mut start::Start,
 ) -> Result<(Status, Option<Limit>), MethodError> {
     // A first bound costs one evaluation, and may already prove the best plan optimal.
-    let bound = widest(session, start);
-    if closed(session, start) {
+    let mut bound = widest(session, start);
+    if closed(session, start, WIDEST) {
+        return Ok((Status::Optimal, None));
+    }
+    // If transfers compete before the end, a short search over a relaxation often gives the bound that later meets the
+    // best plan, so the genetic search can end there.
+    let relaxed = if session.evaluator.exact(Rates::Best) {
+        None
+    } else {
+        let most = EARLY_VISITS / (session.instance.tasks.len() as u64).max(1);
+        let relaxed = joint::relax(session, params, start, most.max(1))?;
+        bound = Some(bound.map_or(relaxed.bound, |bound| bound.max(relaxed.bound)));
+        Some(relaxed)
+    };
+    let source = if relaxed.is_some() { RELAXED } else { WIDEST };
+    if closed(session, start, source) {
         return Ok((Status::Optimal, None));
     }
     // First at fair rates: the best circuits there are good seeds for scheduled rates.
@@ -93,7 +114,7 @@ fn search(
         if !start.seeds.contains(&start.best.x) {
             start.seeds.push(start.best.x.clone());
         }
-        if closed(session, start) {
+        if closed(session, start, source) {
             return Ok((Status::Optimal, None));
         }
     }
@@ -103,7 +124,7 @@ fn search(
         return Ok(if complete { (Status::Optimal, None) } else { (Status::Feasible, Some(Limit::Work)) });
     }
     // On other scenarios, the orders of competing transfers have to be searched as well.
-    let (status, limit) = joint::contended(session, params, start, true)?;
+    let (status, limit) = joint::contended(session, params, start, relaxed)?;
     if status == Status::Optimal {
         session.cx.note(
             Severity::Info,
@@ -116,7 +137,7 @@ fn search(
 /// Computes a first bound for circuits that need not fit the ports: every link has the maximum number of circuits that
 /// its pods allow if all other links have their minimum.
 pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
-    session.cx.phase("bound", WIDEST);
+    session.cx.phase("bound", "every link with the maximum number of circuits that its pods allow");
     let evaluator = Arc::clone(&session.evaluator);
     // Counts that cannot improve on the best makespan are removed from the range.
     let range = Range::new(&evaluator, &start.caps)?.tighten(&evaluator, start.best.makespan)?;
@@ -126,13 +147,13 @@ pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Opt
     Some(bound)
 }
 
-/// Returns `true`, with a note, if the bound meets the best plan.
-fn closed(session: &mut Session<'_, '_>, start: &start::Start) -> bool {
+/// Returns `true`, with a note, if the bound meets the best plan; `source` is the computation of the bound.
+fn closed(session: &mut Session<'_, '_>, start: &start::Start, source: &str) -> bool {
     let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
     if closed {
-        let text = "the plan meets the bound that gives every link the maximum number of circuits that its pods allow, \
-             so no plan is better";
-        session.cx.note(Severity::Info, text);
+        session
+            .cx
+            .note(Severity::Info, format!("the plan meets the bound that {source}, so no plan is better"));
     }
     closed
 }

@@ -72,7 +72,11 @@ impl SessionMethod for IntervalMethod {
         let mut start = start::start(session)?;
         let mut best = begin(session, params, &start, fixed.as_deref())?;
         start::admit(&mut start.caps, &best.x);
-        let least_s = if params.bool("relaxation") { joint::relax(session, params, &start)? } else { 0.0 };
+        let least_s = if params.bool("relaxation") {
+            joint::relax(session, params, &start, u64::MAX)?.bound
+        } else {
+            0.0
+        };
         let shape = ask::shape(params);
         let names = Names::new(&session.instance);
         let evaluator = Arc::clone(&session.evaluator);

@@ -50,7 +50,7 @@ impl SessionMethod for Joint {
             session.fewest_ports(&mut start.best, &start.caps)?;
             return Ok(topo::ending(complete));
         }
-        let (status, limit) = contended(session, params, &mut start, false)?;
+        let (status, limit) = contended(session, params, &mut start, None)?;
         session.fewest_ports(&mut start.best, &start.caps)?;
         Ok(Outcome::Done { status, limit })
     }
@@ -58,12 +58,13 @@ impl SessionMethod for Joint {
 
 /// Plans a scenario in which transfers compete before the end of the iteration. Computes a bound, searches over orders,
 /// runs the genetic search if no earlier phase has run it, and, if no proof was found, solves linear programs over
-/// event orders. Improves `start.best`; returns the status with which the method ends, and the limit that ended it.
+/// event orders. `known` is the relaxation of a caller that has run the genetic search. Improves `start.best`; returns
+/// the status with which the method ends, and the limit that ended it.
 pub(super) fn contended(
     session: &mut Session<'_, '_>,
     params: &Params,
     start: &mut start::Start,
-    evolved: bool,
+    known: Option<Relaxed>,
 ) -> Result<(Status, Option<Limit>), MethodError> {
     if let Some(reason) = session.evaluator.contention.loose.first() {
         let text = format!(
@@ -72,7 +73,11 @@ pub(super) fn contended(
         session.cx.note(Severity::Info, text);
     }
     // The relaxation gives the lower bound of the search over orders.
-    let floor = relax(session, params, start)?;
+    let evolved = known.is_some();
+    let floor = match known.filter(|relaxed| relaxed.complete) {
+        Some(relaxed) => relaxed.bound.min(start.best.makespan),
+        None => relax(session, params, start, u64::MAX)?.bound,
+    };
     let mut closed = close(session, start, &start.best, floor)?;
     let mut limit = None;
     if let Some(best) = closed.best.take() {
@@ -125,21 +130,31 @@ fn close(
     Ok(closed)
 }
 
+/// Bound of the relaxation in which transfers compete only if nothing follows them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Relaxed {
+    /// Lower bound on the makespan, seconds.
+    pub bound: f64,
+    /// `true` if no limit ended the search.
+    pub complete: bool,
+}
+
 /// Returns a bound that holds however tasks compete: the bound uses start times at full speed, and competition only
-/// among last transfers.
+/// among last transfers. Lists at most `most` allocations, and evaluates at most `most` boxes.
 pub(super) fn relax(
     session: &mut Session<'_, '_>,
     params: &Params,
     start: &start::Start,
-) -> Result<f64, MethodError> {
+    most: u64,
+) -> Result<Relaxed, MethodError> {
     session.cx.phase("bound", "ignores competition before the last transfers");
     let evaluator = Arc::clone(&session.evaluator);
     let mut task = allocations::VectorTask::relaxed(&evaluator, &start.caps);
     // Limits of the listed allocations and of the open boxes.
-    task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
-    task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
+    let limit = |name, default| params.int(name).map_or(default, |value| value.max(1) as u64).min(most);
+    (task.listed, task.boxes) = (limit("listed_vectors", task.listed), limit("boxes", task.boxes));
     let proof = allocations::search(task, None, &mut RelaxedSession(session))?;
     let bound = proof.bound.min(start.best.makespan) * (1.0 - 1e-12);
     session.cx.bound(bound);
-    Ok(bound)
+    Ok(Relaxed { bound, complete: !proof.cut_short })
 }

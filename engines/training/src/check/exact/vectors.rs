@@ -7,13 +7,14 @@ const MOST_STEPS: usize = 2_000_000;
 
 /// The set of circuit allocations that fit the ports, described by the ports that circuits need and the free ports of
 /// pods.
+#[derive(Debug)]
 pub(super) struct Space {
     /// Per link, the real pods at its ends with the ports that one circuit needs.
-    ends: Vec<Vec<(usize, u64)>>,
+    pub ends: Vec<Vec<(usize, u64)>>,
     /// Per link, the largest count worth trying.
-    most: Vec<u32>,
+    pub most: Vec<u32>,
     /// Ports of each pod after one circuit on every link.
-    free: Vec<u64>,
+    pub free: Vec<u64>,
 }
 
 impl Space {
@@ -67,8 +68,31 @@ impl Space {
         !self.ends[link + 1..].iter().flatten().any(|(pod, _)| pods.iter().any(|(own, _)| own == pod))
     }
 
+    /// Ports of each pod that `circuits` leave free; `None` if a pod has too few.
+    pub fn free_after(&self, circuits: &[u32]) -> Option<Vec<u64>> {
+        let used = self.used(circuits);
+        self.free.iter().zip(used).map(|(free, used)| free.checked_sub(used)).collect()
+    }
+
+    /// Ports that each pod lacks for `circuits`.
+    pub fn lacking(&self, circuits: &[u32]) -> Vec<u64> {
+        let used = self.used(circuits);
+        used.into_iter().zip(&self.free).map(|(used, free)| used.saturating_sub(*free)).collect()
+    }
+
+    /// Ports that each pod needs for `circuits`, without the first circuit of every link.
+    fn used(&self, circuits: &[u32]) -> Vec<u64> {
+        let mut used = vec![0; self.free.len()];
+        for (ends, circuits) in self.ends.iter().zip(circuits) {
+            for (pod, cost) in ends {
+                used[*pod] += cost * u64::from(circuits - 1);
+            }
+        }
+        used
+    }
+
     /// Number of circuits that the `free` ports allow for a link, in addition to its `circuits` present circuits.
-    fn room(&self, link: usize, circuits: u32, free: &[u64]) -> u32 {
+    pub fn room(&self, link: usize, circuits: u32, free: &[u64]) -> u32 {
         let by_ports =
             self.ends[link].iter().map(|(pod, cost)| free[*pod] / cost).min().unwrap_or(u64::from(u32::MAX));
         by_ports.min(u64::from(self.most[link].saturating_sub(circuits))) as u32
