@@ -384,7 +384,7 @@ fn best_box(ask: &Ask<'_>, contention: &Contention, space: &Space, within_s: f64
     let visits = if exact { MOST_VISITS } else { QUICK_BOX_VISITS };
     let limits = boxes::Limits {
         // Rounding of sums of times must not decide the result.
-        within_s: within_s * (1.0 - CHECK_RELATIVE),
+        within_s: within_s * (1.0 - CHECK_RELATIVE / 2.0),
         evaluations: visits / ask.case.dag.nodes().len().max(1),
         is_over: &|| exact && ask.depth.is_over(),
     };

@@ -87,8 +87,7 @@ pub(super) fn contended(
     if !closed.complete && !evolved {
         // The genetic search may find better circuits, which leaves less work for the search over orders. The target of
         // the genetic search is the bound: a plan at the bound is optimal.
-        let target = closed.bound * (1.0 + PROVEN / 2.0);
-        let evolved = evolve::evolve(session, params, start, Some(target))?;
+        let evolved = evolve::evolve(session, params, start, Some(closed.bound))?;
         limit = evolved.limit;
         if evolved.best.makespan < start.best.makespan {
             start.best = evolved.best;

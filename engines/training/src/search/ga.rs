@@ -62,6 +62,9 @@ impl Default for GaSettings {
     }
 }
 
+/// Relative difference up to which a makespan meets the target: reported bounds are rounded down.
+const REACHED: f64 = 5e-10;
+
 /// Input of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct GaTask<'a> {
@@ -147,7 +150,8 @@ pub fn evolve<W: Watch<Proposal>>(
         watch.checkpoint()?;
         state.take_offer(watch)?;
         state.settings.revise(|name| watch.live(name));
-        let reached = |target: f64| state.best.as_ref().is_some_and(|best| best.makespan <= target);
+        let reached =
+            |target: f64| state.best.as_ref().is_some_and(|best| best.makespan <= target * (1.0 + REACHED));
         if task.target.is_some_and(reached) {
             return Ok(state.end(None));
         }
