@@ -530,8 +530,8 @@ pub const fn tone(meaning: Meaning) -> Tone {
         Meaning::Muted => Tone::Muted,
         Meaning::Answer => Tone::Answer,
         Meaning::Good => Tone::Good,
-        Meaning::Warn => Tone::Changed,
-        Meaning::Bad => Tone::Bad,
+        Meaning::Changed => Tone::Changed,
+        Meaning::Warn | Meaning::Bad => Tone::Bad,
     }
 }
 

@@ -163,7 +163,7 @@ fn answer(asked: &QuestionRecord) -> Cell {
     match asked.answer {
         QuestionOutcome::Feasible => Cell::new("feasible").tone(Tone::Good),
         QuestionOutcome::Infeasible => Cell::new("infeasible").tone(Tone::Answer),
-        QuestionOutcome::Unknown => Cell::new("unknown").tone(Tone::Warn),
+        QuestionOutcome::Unknown => Cell::new("unknown"),
     }
 }
 

@@ -172,6 +172,8 @@ pub enum Tone {
     Answer,
     /// Something that is as intended.
     Good,
+    /// Something that the user has changed, or that is out of date because of a change.
+    Changed,
     /// Something that needs attention.
     Warn,
     /// Something that is broken or lost.

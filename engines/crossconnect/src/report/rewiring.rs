@@ -143,11 +143,11 @@ impl Ranked<'_> {
         match plan.number {
             0 if plan.is_shown && self.in_session => {
                 let of = if self.beside.plans.is_empty() { "preview" } else { "edit" };
-                Cell::new(of).tone(Tone::Warn)
+                Cell::new(of).tone(Tone::Changed)
             }
             0 if plan.is_shown => Cell::new("this plan"),
             0 => Cell::new("baseline").tone(Tone::Muted),
-            number if plan.is_stale => Cell::new(format!("{number} *")).tone(Tone::Warn),
+            number if plan.is_stale => Cell::new(format!("{number} *")).tone(Tone::Changed),
             number => Cell::new(number.to_string()).tone(Tone::Muted),
         }
     }
@@ -224,7 +224,7 @@ impl Ranked<'_> {
             // The scenario has changed since, so nothing is known about its current form.
             return phrase
                 .muted(" removed by plan ")
-                .with(format!("{} *", self.shown.number), Tone::Warn)
+                .with(format!("{} *", self.shown.number), Tone::Changed)
                 .muted(", stale");
         }
         let brief = self.shown.standing.as_ref().map(Standing::brief);
@@ -271,7 +271,7 @@ impl Ranked<'_> {
             phrase = phrase.muted(" in ").text(number(batches)).muted(word);
         }
         if plan.is_stale {
-            phrase = phrase.with("  * stale", Tone::Warn);
+            phrase = phrase.with("  * stale", Tone::Changed);
         } else if let Some(status) = plan.status {
             let bound = plan.standing.as_ref().and_then(Standing::drawn);
             let is_verified =

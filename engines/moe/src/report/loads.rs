@@ -238,7 +238,7 @@ fn layer_blocks(
             let busy = busiest(load, MARKED).contains(&expert);
             let (actual, share) = (load[expert], expected[expert]);
             let tone = |marked: bool| match marked {
-                true if named != busy => Tone::Warn,
+                true if named != busy => Tone::Changed,
                 true => Tone::Answer,
                 false => Tone::Text,
             };

@@ -91,7 +91,7 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
 
 /// Marks a section as an estimate, because the plan has no routes.
 pub(super) fn estimated(section: Section) -> Section {
-    let context = Phrase::new().with("estimate: one routing pass, no routes yet", Tone::Warn);
+    let context = Phrase::new().with("estimate: one routing pass, no routes yet", Tone::Changed);
     section.context(context).remark(
         "Estimate: the plan has no routes; these routes are computed by a single pass of the route selection.",
     )

@@ -142,7 +142,7 @@ fn compare_matrices(matrix: &mut Matrix, old: &Matrix, name: &str) -> bool {
         let sentence = std::mem::take(&mut about.sentence);
         about.sentence = sentence.muted(format!("  {name} ")).text(was);
         if matrix.cells[at].tone == Tone::Text {
-            matrix.cells[at].tone = Tone::Warn;
+            matrix.cells[at].tone = Tone::Changed;
         }
     }
     true

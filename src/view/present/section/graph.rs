@@ -161,7 +161,7 @@ const fn weight(meaning: Meaning) -> u8 {
     match meaning {
         Meaning::Muted => 0,
         Meaning::Text => 1,
-        Meaning::Good | Meaning::Warn => 2,
+        Meaning::Good | Meaning::Changed | Meaning::Warn => 2,
         Meaning::Answer => 3,
         Meaning::Bad => 4,
     }

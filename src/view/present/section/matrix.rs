@@ -109,8 +109,8 @@ impl MatrixView {
             let flag = match cell.tone {
                 _ if shade.is_none() => TileFlag::Plain,
                 Meaning::Answer | Meaning::Good => TileFlag::Differs,
-                Meaning::Warn => TileFlag::Changed,
-                Meaning::Bad => TileFlag::Bad,
+                Meaning::Changed => TileFlag::Changed,
+                Meaning::Warn | Meaning::Bad => TileFlag::Bad,
                 Meaning::Text | Meaning::Muted => TileFlag::Plain,
             };
             Tile {

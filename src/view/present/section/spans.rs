@@ -177,7 +177,7 @@ fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
         (_, Meaning::Muted) => (Tone::Muted, '-'),
         (_, Meaning::Answer) => (Tone::Answer, '='),
         (_, Meaning::Good) => (Tone::Good, '+'),
-        (_, Meaning::Warn) => (Tone::Changed, '*'),
+        (_, Meaning::Changed | Meaning::Warn) => (Tone::Changed, '*'),
         (_, Meaning::Bad) => (Tone::Bad, '!'),
     };
     // A muted number is a count, which has no colour of its own.

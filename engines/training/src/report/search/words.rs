@@ -73,10 +73,10 @@ pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
     }
     // The proven result comes before the method.
     if let Some((_, Some(only))) = run.proof() {
-        line = line.with(format!("bound: {only}  "), Tone::Warn);
+        line = line.muted(format!("bound: {only}  "));
     } else if is_proven(run) {
         line = if run.is_stale {
-            line.with("* stale: proven for other parameters  ", Tone::Warn)
+            line.with("* stale: proven for other parameters  ", Tone::Changed)
         } else if is_verified {
             line.good("proven: no plan is better  ")
         } else {
