@@ -173,7 +173,7 @@ pub struct Figure {
 /// Proven bounds and gaps of a plan, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Proof {
-    /// Trust in the bound whose gap is listed: `verified` or `claimed`, followed by `in part` if the bound covers only
+    /// Trust in the bound whose gap is listed: `verified` or `claimed`, followed by `for some plans` if the bound covers only
     /// some plans.
     pub word: &'static str,
     /// Gap for each bound, with the trust in the bound: `28.6 % verified (0.00 % claimed)`.

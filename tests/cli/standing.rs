@@ -46,7 +46,7 @@ fn every_printer_says_the_same_of_a_bound() {
             "optimal for schedules of whole chunks of this size in epochs of 2.5 us",
             "; verified 20.000 µs for schedules of whole chunks of this size in epochs of 2.5 us, gap 0.00 %"
                 .to_owned(),
-            " verified (0.00 % verified in part)".to_owned(),
+            " verified (0.00 % verified for some plans)".to_owned(),
         ),
         ("unproven", "heuristic", "prop-alloc claims no bound".to_owned(), String::new()),
     ] {

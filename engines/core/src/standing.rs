@@ -48,13 +48,13 @@ impl KnownBound {
         self.by == Prover::Checker
     }
 
-    /// Returns `verified` or `claimed`, with `in part` if the bound does not hold for every plan of the scenario.
+    /// Returns `verified` or `claimed`, with `for some plans` if the bound does not hold for every plan of the scenario.
     pub const fn word(&self) -> &'static str {
         match (&self.by, self.is_on_all) {
             (Prover::Checker, true) => "verified",
-            (Prover::Checker, false) => "verified in part",
+            (Prover::Checker, false) => "verified for some plans",
             (Prover::Method(_), true) => "claimed",
-            (Prover::Method(_), false) => "claimed in part",
+            (Prover::Method(_), false) => "claimed for some plans",
         }
     }
 
@@ -275,7 +275,7 @@ impl Standing {
         format!("{head}: {apart}{}{by}.", self.words(true))
     }
 
-    /// Returns the gap in a few words: `0.29 % verified`, `28.6 % verified (0.00 % claimed)`, `0.00 % claimed in part`,
+    /// Returns the gap in a few words: `0.29 % verified`, `28.6 % verified (0.00 % claimed)`, `0.00 % claimed for some plans`,
     /// `no bound`.
     pub fn brief(&self) -> String {
         let Some(leading) = self.leading() else { return NO_BOUND.to_owned() };

@@ -62,7 +62,7 @@ pub struct SweepRow {
     pub bound: Option<f64>,
     /// |value - bound| / |value|.
     pub gap: Option<f64>,
-    /// `verified` or `claimed`, with `in part` if the bound does not cover every plan; empty without a bound.
+    /// `verified` or `claimed`, with `for some plans` if the bound does not cover every plan; empty without a bound.
     #[serde(default)]
     pub bound_trust: String,
     /// Plans that the bound covers, in words; empty if it covers every plan.

@@ -35,13 +35,13 @@ fn one_standing_has_one_set_of_words() {
         ),
         (
             vec![(36.0, Some("fair plans"), ""), (27.0, None, "")],
-            "25.0 % verified (0.00 % verified in part)",
+            "25.0 % verified (0.00 % verified for some plans)",
             "optimal for fair plans",
             "verified bound 27, gap 25.0 %; verified 36 for fair plans, gap 0.00 %",
         ),
         (
             vec![(36.0, Some("fair plans"), "auto")],
-            "0.00 % claimed in part",
+            "0.00 % claimed for some plans",
             "optimal for fair plans, claimed and not yet verified",
             "no bound is verified; bound claimed by auto: 36 for fair plans, gap 0.00 %",
         ),
