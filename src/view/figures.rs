@@ -162,6 +162,11 @@ impl Headline {
         })
     }
 
+    /// Returns the name of the plan without its method: `6`, `edit of 6`.
+    pub fn short_name(&self) -> &str {
+        if self.preview { &self.name } else { self.name.split(' ').next().unwrap_or_default() }
+    }
+
     /// Returns the gap between the value and the bound; `None` without a bound.
     pub fn gap(&self) -> Option<Gap> {
         Gap::of(self.value, self.bound()?, self.declared, &self.metrics)
@@ -246,8 +251,14 @@ pub fn ideal_objective(declared: &[MetricInfo], metrics: &Metrics) -> Option<f64
     metrics.get(info.name).copied()
 }
 
-/// Formats a signed percentage: two decimals below 1 %, else one.
+/// Largest percentage that is worth its digits; a larger one says that the other value is near 0.
+const MOST_PERCENT: f64 = 9_999.0;
+
+/// Formats a signed percentage: two decimals below 1 %, else one; none above 9999.
 pub fn percent(percent: f64) -> Num {
+    if percent.abs() > MOST_PERCENT {
+        return Num::of(format_args!("{}", if percent > 0.0 { ">9999" } else { "<-9999" }));
+    }
     number::signed(percent, if percent.abs() < 1.0 { 2 } else { 1 })
 }
 

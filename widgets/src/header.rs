@@ -21,8 +21,6 @@ pub struct Segment {
     /// Order of omission when space is short: higher values are omitted earlier. A segment with 0 stays at any width
     /// and is cut only as the last resort.
     pub priority: u8,
-    /// `true` if the label may be omitted before any segment, because the value is clear without it (`12.829852 s`).
-    pub label_may_go: bool,
     /// `true` if the value is ordinary text.
     pub plain: bool,
 }
@@ -37,13 +35,6 @@ impl Segment {
     #[must_use]
     pub const fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;
-        self
-    }
-
-    /// Declares that the label may be omitted when space is short.
-    #[must_use]
-    pub const fn label_may_go(mut self) -> Self {
-        self.label_may_go = true;
         self
     }
 
@@ -69,7 +60,6 @@ const GAP: i32 = 2;
 #[derive(Clone, Copy)]
 struct ShownParts {
     brand: bool,
-    labels: bool,
     /// Segments above this priority are left out.
     highest: u8,
     /// Segments above `highest` that are shown all the same: bit `i` stands for segment `i`.
@@ -95,6 +85,7 @@ pub struct Header<'a> {
     brand: &'a str,
     segments: &'a [Segment],
     state: &'a [Piece],
+    state_columns: u16,
 }
 
 impl<'a> Header<'a> {
@@ -103,7 +94,7 @@ impl<'a> Header<'a> {
 
     /// Creates a header of segments from the left and a state at the right end.
     pub const fn new(theme: &'a Theme, segments: &'a [Segment], state: &'a [Piece]) -> Self {
-        Self { theme, brand: "", segments, state }
+        Self { theme, brand: "", segments, state, state_columns: 0 }
     }
 
     /// Adds the name of the program, in grey at the left end.
@@ -113,14 +104,20 @@ impl<'a> Header<'a> {
         self
     }
 
-    fn segment_width(&self, segment: &Segment, room: ShownParts) -> i32 {
+    /// Keeps at least this number of columns for the state, so that a longer state does not move the segments.
+    #[must_use]
+    pub const fn state_columns(mut self, columns: u16) -> Self {
+        self.state_columns = columns;
+        self
+    }
+
+    fn segment_width(&self, segment: &Segment) -> i32 {
         let glyphs = self.theme.glyphs;
         let part = |text: &str| match text::width(text, glyphs) {
             0 => 0,
             width => i32::from(width) + 1,
         };
-        let label = if room.labels || !segment.label_may_go { part(&segment.label) } else { 0 };
-        label + i32::from(text::width(&segment.value, glyphs)) + part(&segment.suffix)
+        part(&segment.label) + i32::from(text::width(&segment.value, glyphs)) + part(&segment.suffix)
     }
 
     fn width(&self, room: ShownParts) -> i32 {
@@ -130,7 +127,7 @@ impl<'a> Header<'a> {
         };
         let (count, sum) = self
             .shown(room)
-            .fold((0, 0), |(count, sum), segment| (count + 1, sum + self.segment_width(segment, room)));
+            .fold((0, 0), |(count, sum), segment| (count + 1, sum + self.segment_width(segment)));
         brand + sum + (count - 1).max(0) * GAP
     }
 
@@ -165,26 +162,16 @@ impl<'a> Header<'a> {
 
     fn choose(&self, available: i32) -> ShownParts {
         let highest = self.segments.iter().map(|segment| segment.priority).max().unwrap_or(0);
-        let mut room = ShownParts { brand: true, labels: true, highest, extra: 0 };
+        let mut room = ShownParts { brand: true, highest, extra: 0 };
         if self.width(room) <= available {
             return room;
         }
-        // The brand goes first. Then segments with a priority above 1 are omitted, highest priority first, while labels
-        // stay.
+        // The brand goes first, then the segments with the highest priority.
         room.brand = false;
-        while room.highest > 1 && self.width(room) > available {
+        while room.highest > 0 && self.width(room) > available {
             room.highest -= 1;
         }
-        let fits = |room: &ShownParts| self.width(*room) <= available;
-        for highest in (0..=room.highest).rev() {
-            // Labels are omitted only if more segments fit without them.
-            let tried = [false, true].map(|labels| ShownParts { labels, highest, ..room });
-            let filled = tried.into_iter().filter(fits).map(|room| self.with_extra(room, available));
-            if let Some(best) = filled.max_by_key(|room| self.shown(*room).count()) {
-                return best;
-            }
-        }
-        ShownParts { labels: false, highest: 0, ..room }
+        if self.width(room) > available { room } else { self.with_extra(room, available) }
     }
 }
 
@@ -198,7 +185,8 @@ impl Widget for &Header<'_> {
         let glyphs = pen.glyphs();
         let state_width = i32::from(pieces_width(self.state, glyphs));
         let right = if state_width + 2 <= pen.width() {
-            pen.pieces_right(pen.width() - 1, 0, self.state) - 2
+            let kept = pen.width() - 1 - i32::from(self.state_columns);
+            pen.pieces_right(pen.width() - 1, 0, self.state).min(kept) - 2
         } else {
             pen.width() - 1
         };
@@ -213,7 +201,7 @@ impl Widget for &Header<'_> {
                 break;
             }
             let muted = self.theme.style(Tone::Muted);
-            if !segment.label.is_empty() && (room.labels || !segment.label_may_go) {
+            if !segment.label.is_empty() {
                 x += pen.cut(x, 0, right - x, &segment.label, Cut::End, muted) + 1;
             }
             let tone = if segment.plain { Tone::Text } else { Tone::Answer };

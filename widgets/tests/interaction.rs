@@ -249,7 +249,7 @@ fn the_header_keeps_answer_and_state_when_it_gets_narrow() {
     let segments = [
         Segment::new("", "megatron_177b"),
         Segment::new("plan", "6 delta-level").plain().priority(3),
-        Segment::new("makespan", "12.829852 s").label_may_go(),
+        Segment::new("makespan", "12.829852 s"),
         Segment::new("NCT", "1.0691"),
         Segment::new("gap", "2.1 % NCT").priority(1),
     ];

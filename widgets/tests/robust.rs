@@ -101,7 +101,7 @@ proptest! {
         let segments: Vec<_> = segments
             .into_iter()
             .map(|(label, value, suffix, priority, flag)| Segment {
-                label, value, suffix, priority, label_may_go: flag, plain: flag,
+                label, value, suffix, priority, plain: flag,
             })
             .collect();
         let tabs: Vec<_> =

@@ -16,6 +16,10 @@ use ratatui::widgets::Widget;
 /// Minimum width of a header with the name of the program, unless no scenario is open.
 const BRANDED: u16 = 130;
 
+/// Minimum width of a header with the label of the objective and the method of the plan. These depend on the width only,
+/// so that they stay while other parts come and go.
+const LABELLED: u16 = 100;
+
 /// The header with its parts.
 #[derive(Debug, Default)]
 pub struct HeaderLine {
@@ -33,19 +37,33 @@ enum Brevity {
     Short,
 }
 
+impl Brevity {
+    /// Returns the number of columns that the header keeps for the state of a run.
+    fn state_columns(self, app: &App) -> u16 {
+        match self {
+            _ if app.work.is_none() => 0,
+            Self::Full => "RUNNING 00:00".len() as u16,
+            Self::NoClock | Self::Short => "RUNNING".len() as u16,
+        }
+    }
+}
+
 impl HeaderLine {
     pub fn draw(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
-        for brevity in [Brevity::Full, Brevity::NoClock, Brevity::Short] {
+        let mut brevity = Brevity::Full;
+        for tried in [Brevity::Full, Brevity::NoClock, Brevity::Short] {
+            brevity = tried;
             self.segments.clear();
             self.state.clear();
-            self.fill(app, brevity);
+            self.fill(app, brevity, area.width >= LABELLED);
             self.state.push(state_word(app, brevity < Brevity::NoClock));
-            if self.least(app) <= area.width {
+            // Plan and bound go only if the short form leaves too few columns, too.
+            if self.least(app, brevity, 1) <= area.width {
                 break;
             }
         }
         // If nothing else can be omitted, a very long name is cut in its middle.
-        let over = self.least(app).saturating_sub(area.width);
+        let over = self.least(app, brevity, 0).saturating_sub(area.width);
         if over > 0
             && let Some(name) = self.segments.first_mut()
         {
@@ -62,27 +80,25 @@ impl HeaderLine {
         }
         // The name of the program depends on the width only, so that a first plan does not move the other parts.
         let brand = if area.width >= BRANDED || app.work.is_none() { "lightbay" } else { "" };
-        (&Header::new(&app.look.theme, &self.segments, &self.state).brand(brand)).render(area, buf);
+        let header = Header::new(&app.look.theme, &self.segments, &self.state).brand(brand);
+        (&header.state_columns(brevity.state_columns(app))).render(area, buf);
     }
 
-    /// Returns the number of columns of the segments that are always shown, without optional labels.
-    fn least(&self, app: &App) -> u16 {
+    /// Returns the number of columns of the segments up to a priority, and of the state.
+    fn least(&self, app: &App, brevity: Brevity, priority: u8) -> u16 {
         let glyphs = app.look.theme.glyphs;
         let width = |text: &str| text::width(text, glyphs);
         let part = |text: &str| if text.is_empty() { 0 } else { width(text) + 1 };
         let segments: u16 = self
             .segments
             .iter()
-            .filter(|segment| segment.priority == 0)
-            .map(|segment| {
-                let label = if segment.label_may_go { 0 } else { part(&segment.label) };
-                label + width(&segment.value) + part(&segment.suffix) + 2
-            })
+            .filter(|segment| segment.priority <= priority)
+            .map(|segment| part(&segment.label) + width(&segment.value) + part(&segment.suffix) + 2)
             .sum();
-        segments + pieces_width(&self.state, glyphs) + 2
+        segments + pieces_width(&self.state, glyphs).max(brevity.state_columns(app)) + 2
     }
 
-    fn fill(&mut self, app: &App, brevity: Brevity) {
+    fn fill(&mut self, app: &App, brevity: Brevity, labelled: bool) {
         let Some(work) = &app.work else {
             self.segments.push(Segment::new("", "no scenario open"));
             return;
@@ -103,17 +119,17 @@ impl HeaderLine {
         // An edit and a plan of other values are named at every size.
         let stale = if app.is_stale() { "stale" } else { "" };
         let priority = u8::from(!app.is_stale() && !headline.preview);
-        let plan = Segment::new("plan", headline.name.clone()).plain().priority(priority).suffix(stale);
+        let name = if labelled { headline.name.as_str() } else { headline.short_name() };
+        let plan = Segment::new("plan", name.to_owned()).plain().priority(priority).suffix(stale);
         self.segments.push(plan);
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);
-        let objective = Segment::new(goal.name, value);
         // A bare number needs its label.
-        let is_count = goal.unit == Unit::COUNT;
-        self.segments.push(if is_count { objective } else { objective.label_may_go() });
+        let label = if labelled || goal.unit == Unit::COUNT { goal.name } else { "" };
+        self.segments.push(Segment::new(label, value));
         self.add(true, &headline);
         let gap = headline.gap();
-        self.add_proof(&headline, &goal, brevity);
+        self.add_proof(app, &headline, &goal, brevity);
         if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
         }
@@ -122,29 +138,34 @@ impl HeaderLine {
 
     /// Adds the bound, the gap and whether the bound is verified or claimed, at every size, then a smaller claimed gap, if
     /// there is one, and the plans that the bound covers.
-    fn add_proof(&mut self, headline: &Headline, goal: &Goal, brevity: Brevity) {
+    fn add_proof(&mut self, app: &App, headline: &Headline, goal: &Goal, brevity: Brevity) {
         let standing = &headline.standing;
         if standing.other_question().is_some() {
             self.segments.push(Segment::new("", "different problem").plain().priority(1));
         }
-        let Some(leading) = standing.leading() else {
+        let leading = standing.leading();
+        // Some kinds declare the bound among their figures.
+        if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
+            // The bound has the digits of the best plan if that plan meets it, so that every plan shows the same bound.
+            let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
+            let best = app.plans.best().map_or(headline.value, |best| best.value);
+            let bound = leading.map(|leading| String::from(goal.bound_on(best, leading.value, room)));
+            let bound = bound.unwrap_or_else(|| number::UNKNOWN.to_owned());
+            self.segments.push(Segment::new("bound", bound).priority(1));
+        }
+        let Some(leading) = leading else {
             self.segments.push(Segment::new("gap", number::UNKNOWN));
             return;
         };
-        // Some kinds declare the bound among their figures.
-        if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
-            // Bound and value have equally many digits, so that they can be compared.
-            let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
-            let bound = String::from(goal.bound_on(headline.value, leading.value, room));
-            self.segments.push(Segment::new("bound", bound).priority(1));
-        }
         let gap = quantity::gap(leading.gap);
-        let is_proof = leading.is_verified() && leading.is_on_all;
-        let word = if is_proof && brevity == Brevity::Short { "✓" } else { leading.word() };
+        let word = match brevity {
+            Brevity::Short => leading.word().replacen("verified", "✓", 1),
+            Brevity::Full | Brevity::NoClock => leading.word().to_owned(),
+        };
         self.segments.push(Segment::new("gap", format!("{gap} {word}")));
         if let Some(closer) = standing.closer() {
             let words = format!("({} {})", quantity::gap(closer.gap), closer.word());
-            self.segments.push(Segment::new("", words).plain().priority(3));
+            self.segments.push(Segment::new("", words).plain().priority(4));
         }
         if let Some(covers) = &leading.covers {
             self.segments.push(Segment::new("for", covers.clone()).plain().priority(5));
@@ -172,20 +193,26 @@ pub fn leading(app: &App) -> Option<&Run> {
         .or_else(ended_last)
 }
 
-/// Returns the state of the solve in words, with its clock if there is room.
-pub fn state_word(app: &App, clock: bool) -> Piece {
+/// Returns the state of the leading run with its clock.
+pub fn run_word(app: &App) -> Piece {
     let Some(run) = leading(app) else { return Piece::muted("IDLE") };
-    let text = if clock {
-        format!("{} {}", app.run_word(run), number::duration(app.elapsed_s(run)))
-    } else {
-        app.run_word(run).to_owned()
-    };
+    said(run, format!("{} {}", app.run_word(run), number::duration(app.elapsed_s(run))))
+}
+
+/// Returns the state of the solve in words, with its clock if there is room.
+fn state_word(app: &App, clock: bool) -> Piece {
+    let Some(run) = leading(app) else { return Piece::muted("IDLE") };
+    let text = if clock { run_word(app).text.into_owned() } else { app.run_word(run).to_owned() };
     // The word is about the run; without the name of the method it could be read as a word about the displayed plan.
     let refused = run.word() == "REFUSED";
     let shown = app.plans.shown().map(|entry| entry.number);
     let is_of_shown = shown == app.plans.newest_of(run.id).map(|entry| entry.number);
     let is_of_other = run.state == RunState::Ended && shown.is_some() && (refused || !is_of_shown);
-    let text = if is_of_other { format!("{} {text}", run.method) } else { text };
-    let failed = refused || matches!(run.word(), "FAILED" | "CRASHED");
+    said(run, if is_of_other { format!("{} {text}", run.method) } else { text })
+}
+
+/// Returns words about a run in the tone of its state.
+fn said(run: &Run, text: String) -> Piece {
+    let failed = matches!(run.word(), "REFUSED" | "FAILED" | "CRASHED");
     Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()
 }

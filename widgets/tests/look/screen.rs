@@ -28,7 +28,7 @@ fn frame(theme: &Theme, buf: &mut Buffer) {
     let segments = [
         Segment::new("", "megatron_177b"),
         Segment::new("plan", "6 delta-level").plain().priority(3),
-        Segment::new("makespan", "12.829852 s").label_may_go(),
+        Segment::new("makespan", "12.829852 s"),
         Segment::new("NCT", "1.0691"),
         Segment::new("gap", "2.1 % NCT").priority(1),
     ];
