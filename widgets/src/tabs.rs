@@ -45,6 +45,9 @@ enum TabForm {
     Bare,
 }
 
+/// Number of letters of a name on a line that is too narrow for the short names.
+const FEWEST: usize = 3;
+
 /// The line of panes.
 ///
 /// ```
@@ -169,6 +172,12 @@ impl StatefulWidget for &Tabs<'_> {
         let room = width - 1 - more;
         if has_right(room) {
             pen.pieces_right(width - 1, 0, self.right);
+        }
+        // Three letters of every name are better than no name at some tabs.
+        let first = |tab: &Tab| tab.name.chars().take(FEWEST).collect::<String>();
+        if self.total(0, count) > room && self.items.iter().any(|tab| *tab.short != *first(tab)) {
+            let items: Vec<Tab> = self.items.iter().map(|tab| tab.clone().short(first(tab))).collect();
+            return (&Tabs { items: &items, ..*self }).render(area, buf, hits);
         }
         let spread = i32::from(self.total(count, count) + right_width + 7 + count as i32 <= room);
         let (mut short_from, mut bare_from) = (count, count);
