@@ -407,7 +407,7 @@ impl Run {
             EndStatus::Optimal => Some("nothing is better".to_owned()),
             EndStatus::GapReached => Some("the requested gap is reached".to_owned()),
             EndStatus::Heuristic | EndStatus::Feasible => {
-                limit.or_else(|| Some("search complete".to_owned()))
+                limit.or_else(|| Some("complete, no proof".to_owned()))
             }
             _ => limit,
         }

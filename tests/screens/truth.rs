@@ -95,7 +95,7 @@ fn a_run_on_changed_parameters_wears_no_proof_of_the_ones_before() {
 fn the_header_speaks_of_the_run_that_ended_last_and_the_strip_says_why() {
     for (status, limit, message, word, reason) in [
         (EndStatus::Stopped, None, "stopped on request", "STOPPED", "stopped on request"),
-        (EndStatus::Stopped, Some(Limit::Time), "the time limit was reached", "STOPPED", "the time limit"),
+        (EndStatus::Stopped, Some(Limit::Time), "time limit reached", "STOPPED", "time limit"),
         (EndStatus::Feasible, Some(Limit::Work), "", "DONE", "work limit reached"),
         (EndStatus::GapReached, None, "", "DONE", "the requested gap is reached"),
     ] {

@@ -290,7 +290,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
             Stop::Proven => (EndStatus::Heuristic, "another run proved that no plan is better".to_owned()),
             Stop::Time => {
                 limit = Some(Limit::Time);
-                (EndStatus::Stopped, "the time limit was reached".to_owned())
+                (EndStatus::Stopped, "time limit reached".to_owned())
             }
             Stop::Requested => (EndStatus::Stopped, "stopped on request".to_owned()),
             Stop::Signal => (EndStatus::Stopped, "stopped by a signal".to_owned()),

@@ -293,7 +293,7 @@ fn a_proven_plan_is_optimal_whatever_ended_its_run() {
             "no better plan exists; the time limit was reached after the proof",
         ),
         (2, false, EndStatus::Stopped, None, "stopped on request"),
-        (2, true, EndStatus::Stopped, Some(Limit::Time), "the time limit was reached"),
+        (2, true, EndStatus::Stopped, Some(Limit::Time), "time limit reached"),
     ] {
         let ask =
             lightbay_core::run::Request { time_limit_s: time.then_some(5.0), ..request(&scenario(&[5, 3])) };

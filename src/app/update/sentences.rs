@@ -3,6 +3,7 @@
 use lightbay_core::event::covered;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartReport, Severity};
 use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::problem::counted;
 use lightbay_core::quantity::grouped;
 use lightbay_widgets::number;
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ pub(super) fn sentence(
     let number = plan.map_or_else(String::new, |number| format!("plan {number}: "));
     Some(match &event.body {
         EventBody::Started(started) => {
-            (Severity::Info, format!("starts with seed {} on {} threads", started.seed, started.threads))
+            let threads = counted(started.threads as u64, "thread", "threads");
+            (Severity::Info, format!("starts with seed {} on {threads}", started.seed))
         }
         EventBody::Phase(phase) if phase.detail.is_empty() => (Severity::Info, phase.name.clone()),
         EventBody::Phase(phase) => (Severity::Info, format!("{}: {}", phase.name, phase.detail)),

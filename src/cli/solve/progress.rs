@@ -308,7 +308,7 @@ mod tests {
         let done = Done {
             status: EndStatus::Stopped,
             limit: Some(Limit::Time),
-            message: "the time limit was reached".to_owned(),
+            message: "time limit reached".to_owned(),
             violations: Vec::new(),
             value: Some(2.0),
             bound: None,

@@ -4,6 +4,7 @@ use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Goal, Room};
 use lightbay_core::event::EndStatus;
+use lightbay_core::kind::Sense;
 use lightbay_widgets::{Piece, RunWord, Tone, number};
 
 /// Returns the state as one word for the strip.
@@ -157,7 +158,14 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if let Some((bound, only)) = run.proof() {
         // A bound is always shown with its condition.
         let only = only.map_or_else(String::new, |only| format!(", {only}"));
-        parts.pair("bound", format!("{}{only}", goal.bound(bound, Room::Long)));
+        // A better bound of another run is drawn above the rows.
+        let drawn = app.plans.best().and_then(|best| app.standing_of(best).drawn().map(|drawn| drawn.value));
+        let is_beaten = drawn.is_some_and(|drawn| match goal.sense {
+            Sense::Min => drawn > bound,
+            Sense::Max => drawn < bound,
+        });
+        let label = if is_beaten { "own bound" } else { "bound" };
+        parts.pair(label, format!("{}{only}", goal.bound(bound, Room::Long)));
     }
     if parts.0.is_empty()
         && (run.state.is_active() || run.state == RunState::Elsewhere)

@@ -1,6 +1,6 @@
 //! The solve strip: progress of the proof, active runs, and their limits.
 
-use super::header::{leading, state_word};
+use super::header::{leading, run_word};
 use super::{Title, drawn, indented, runs, select, solve_key, title};
 use crate::app::action::Command;
 use crate::app::drawn::Drawn;
@@ -24,6 +24,9 @@ use ratatui::widgets::StatefulWidget;
 
 /// Minimum width at which values have all decimals and words are not abbreviated.
 const ROOMY: u16 = 36;
+
+/// Minimum width at which the values of a hot start in both scenarios are shown.
+const BOTH: u16 = 52;
 
 /// Maximum number of digits of bound and best value next to their names in a narrow strip.
 const DIGITS: usize = 12;
@@ -121,7 +124,7 @@ impl Solve {
                 };
                 vec![Piece::answer(marks.as_ref().map_or_else(String::new, words))]
             }
-            _ => vec![state_word(app, true)],
+            _ => vec![run_word(app)],
         };
         let runs = app.runs.newest();
         let remedy = format!("{} solves with {}", solve_key(app), work.now.method);
@@ -142,8 +145,7 @@ impl Solve {
         let body = indented(title(app, placed, &what, buf), placed);
         let visible = self.fill(app, &goal, &runs, marks.as_ref(), proven, body);
         if marks.is_none() && !app.plans.is_empty() {
-            let why =
-                if app.is_stale() { "no plan of the changed scenario yet" } else { "no plan competes yet" };
+            let why = if app.is_stale() { "no plan yet" } else { "no plan competes yet" };
             self.caption.push(Piece::muted(why));
         }
         // The rows of the first plan stay free, so that the plan does not move the runs.
@@ -246,7 +248,7 @@ impl Solve {
             note: runs::note(app, run, goal, usize::from(body.width.saturating_sub(margin))),
         }));
         self.notes.clear();
-        self.notes.extend(leading(app).and_then(|run| hot_start(run, goal, roomy)));
+        self.notes.extend(leading(app).and_then(|run| hot_start(run, goal, body.width)));
         self.notes.extend(limits(app, body.width));
         self.notes.push(health(app));
         self.notes.extend(leading(app).map_or_else(Vec::new, |run| phases(app, run)));
@@ -294,7 +296,7 @@ impl Solve {
             return;
         };
         let loss = marks.best - ideal;
-        if loss <= 0.0 {
+        if loss <= OPTIMAL_GAP * marks.best.abs() {
             let words = if roomy { "no loss over the ideal network" } else { "no loss over ideal" };
             self.caption.push(Piece::muted(words));
             return;
@@ -310,7 +312,7 @@ impl Solve {
             self.caption_right.push(Piece::answer(format!("{} %", whole(share))));
         } else {
             self.caption.push(Piece::text(goal.difference(loss)));
-            let words = if roomy { " over ideal, nothing proven yet" } else { " over ideal" };
+            let words = if roomy { " over ideal, no bound yet" } else { " over ideal" };
             self.caption.push(Piece::muted(words));
         }
     }
@@ -356,12 +358,13 @@ fn whole(share: f64) -> u32 {
 }
 
 /// Describes the hot start of the displayed run: `hot start repaired 12.829852 there, 12.593750 here`.
-fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
+fn hot_start(run: &Run, goal: &Goal, width: u16) -> Option<Vec<Piece>> {
     let report = run.hot_start.as_ref()?;
+    let roomy = width >= BOTH;
     let room = if roomy { Room::Long } else { Room::Short };
     let mut pieces = vec![Piece::muted(if roomy { "hot start " } else { "" })];
     let rejected = report.fate == HotStartFate::Rejected;
-    pieces.push(Piece::new(report.fate.word(), if rejected { Tone::Changed } else { Tone::Muted }));
+    pieces.push(Piece::new(report.fate.word(), if rejected { Tone::Bad } else { Tone::Muted }));
     match (report.before, report.after) {
         (Some(before), Some(after)) if roomy && before != after => {
             pieces.push(Piece::muted(format!(" {} there, ", goal.value(before, room))));
@@ -387,8 +390,9 @@ fn phases(app: &App, run: &Run) -> Vec<Vec<Piece>> {
             None => spent.push((&phase.name, end_s - at_s)),
         }
     }
+    let widest = spent.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let row = |(name, all_s): &(&str, f64)| {
-        vec![Piece::muted(format!("{name:<9} ")), Piece::text(number::duration(*all_s))]
+        vec![Piece::muted(format!("{name:<widest$} ")), Piece::text(number::duration(*all_s))]
     };
     spent.iter().map(row).collect()
 }
