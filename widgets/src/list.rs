@@ -159,7 +159,7 @@ impl<'a> List<'a> {
     }
 
     fn draw_matches(&self, pen: &mut Pen<'_>, y: i32, item: &ListItem) {
-        let hit = self.theme.style(Tone::Good).add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        let hit = self.theme.style(Tone::Answer).add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
         let mut x = 3;
         let mut wanted = item.matches.iter().copied().peekable();
         for (index, grapheme) in item.text.graphemes(true).enumerate() {

@@ -65,7 +65,7 @@ impl Layers {
         out: &mut Drawn,
     ) {
         let order = app.focus_order();
-        let inner = popup(app, "Panes", &[], (84, order.len() as u16 + 2), area, buf);
+        let inner = popup(app, "Panes", &[], (112, order.len() as u16 + 2), area, buf);
         self.items.clear();
         self.items.extend(order.into_iter().enumerate().map(|(index, pane)| {
             let (name, help) = match pane {

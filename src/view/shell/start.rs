@@ -333,6 +333,8 @@ struct SessionColumns {
 impl SessionColumns {
     /// Number of columns that a row needs in addition to the name and the parts that may be omitted.
     const FIXED: i32 = 32;
+    /// Number of columns by which the names of the longest presets exceed the usual names.
+    const LONG: i32 = 11;
 
     fn of(width: i32) -> Self {
         let mut room = width - Self::FIXED - 14;
@@ -341,8 +343,9 @@ impl SessionColumns {
             room -= if fits { columns } else { 0 };
             fits
         };
-        let (status, gap, spoken, method, kind) = (take(14), take(8), take(8), take(15), take(13));
-        let name = 14 + room.clamp(0, 10);
+        let (status, gap, long, spoken, method, kind) =
+            (take(14), take(8), take(Self::LONG), take(8), take(15), take(13));
+        let name = 14 + if long { Self::LONG } else { 0 } + room.clamp(0, 8);
         let mut x = 3 + name + 2;
         let mut at = |shown: bool, columns: i32| {
             let here = shown.then_some(x);
