@@ -90,15 +90,15 @@ pub struct OutputArguments {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Paths")]
 pub struct PlaceArguments {
-    /// Folder of saved work, in place of $LIGHTBAY_DATA and $XDG_DATA_HOME/lightbay
+    /// Folder of saved work [default: $LIGHTBAY_DATA, else $XDG_DATA_HOME/lightbay]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
     pub data_dir: Option<PathBuf>,
 
-    /// Folder of logs, in place of $LIGHTBAY_STATE and $XDG_STATE_HOME/lightbay
+    /// Folder of logs [default: $LIGHTBAY_STATE, else $XDG_STATE_HOME/lightbay]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
     pub state_dir: Option<PathBuf>,
 
-    /// Configuration file, in place of $LIGHTBAY_CONFIG and $XDG_CONFIG_HOME/lightbay/config.toml
+    /// Configuration file [default: $LIGHTBAY_CONFIG, else $XDG_CONFIG_HOME/lightbay/config.toml]
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub config: Option<PathBuf>,
 }

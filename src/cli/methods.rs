@@ -67,7 +67,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     // Tables of kinds end with a blank line, the table of a method does not.
     let title = if chosen.is_some() { "\nParameters of every method" } else { "Parameters of every method" };
     let table = params(&common_params());
-    let how = "Set a parameter with `--set NAME=VALUE`, one entry of a list with `--set NAME[3]=VALUE`.";
+    let how = "live: a running method takes a new value; cold: a run with a new value starts without a known plan.\n\
+         Set a parameter with `--set NAME=VALUE`, one entry of a list with `--set NAME[3]=VALUE`.";
     writeln!(console.out(), "{title}\n{table}\n{how}")?;
     Ok(Exit::Done)
 }

@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(complete::section))]
     section: Option<String>,
 
-    /// Print the details of one row of that section, such as the changes of batch 2 in section batches
+    /// With --section: print the details of one row, such as the changes of batch 2 in section batches
     #[arg(long, value_name = "NUMBER", requires = "section")]
     item: Option<u32>,
 
