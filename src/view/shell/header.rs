@@ -33,7 +33,9 @@ enum Brevity {
     Full,
     /// The time after the state of the run is omitted.
     NoClock,
-    /// The time is omitted, and numbers have fewer decimals.
+    /// The time is omitted, and a tick replaces the word `verified`.
+    Tick,
+    /// As `Tick`, and numbers have fewer decimals.
     Short,
 }
 
@@ -43,7 +45,7 @@ impl Brevity {
         match self {
             _ if app.work.is_none() => 0,
             Self::Full => "RUNNING 00:00".len() as u16,
-            Self::NoClock | Self::Short => "RUNNING".len() as u16,
+            Self::NoClock | Self::Tick | Self::Short => "RUNNING".len() as u16,
         }
     }
 }
@@ -51,7 +53,7 @@ impl Brevity {
 impl HeaderLine {
     pub fn draw(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
         let mut brevity = Brevity::Full;
-        for tried in [Brevity::Full, Brevity::NoClock, Brevity::Short] {
+        for tried in [Brevity::Full, Brevity::NoClock, Brevity::Tick, Brevity::Short] {
             brevity = tried;
             self.segments.clear();
             self.state.clear();
@@ -118,7 +120,8 @@ impl HeaderLine {
         };
         // An edit and a plan of other values are named at every size.
         let stale = if app.is_stale() { "stale" } else { "" };
-        let priority = u8::from(!app.is_stale() && !headline.preview);
+        // On a narrow screen the bound comes before the number of the plan.
+        let priority = if app.is_stale() || headline.preview { 0 } else { 2 - u8::from(labelled) };
         let name = if labelled { headline.name.as_str() } else { headline.short_name() };
         let plan = Segment::new("plan", name.to_owned()).plain().priority(priority).suffix(stale);
         self.segments.push(plan);
@@ -159,8 +162,11 @@ impl HeaderLine {
         };
         let gap = quantity::gap(leading.gap);
         let word = match brevity {
-            Brevity::Short => leading.word().replacen("verified", "✓", 1),
             Brevity::Full | Brevity::NoClock => leading.word().to_owned(),
+            Brevity::Tick => leading.word().replacen("verified", "✓", 1),
+            Brevity::Short => {
+                leading.word().replacen("verified", "✓", 1).replacen(" for some plans", " some plans", 1)
+            }
         };
         self.segments.push(Segment::new("gap", format!("{gap} {word}")));
         if let Some(closer) = standing.closer() {
