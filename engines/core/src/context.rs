@@ -6,7 +6,7 @@ use crate::event::{
     Bound, Edit, Event, EventBody, EventSink, HotStartFate, HotStartReport, Incumbent, Note, Offer, Phase,
     RunId, Severity,
 };
-use crate::kind::{Candidate, Depth, Kind, Sense};
+use crate::kind::{Candidate, Kind, Sense};
 use crate::method::MethodError;
 use crate::param::{Effect, Params};
 use crate::plan::{OPTIMAL_GAP, Objective, Plan, Provenance, Status, gap, not_reproducible, standing_bound};
@@ -17,8 +17,10 @@ use crate::worker::Launcher;
 use std::sync::Arc;
 use std::time::Duration;
 
+mod apart;
 mod control;
 
+pub use apart::Apart;
 pub use control::{Control, OfferedBound, Stop};
 
 /// Minimum time between two candidates that are built and checked. If a better candidate arrives earlier, the run
@@ -313,8 +315,7 @@ impl<'a, K: Kind> Context<'a, K> {
                 started_at: self.started_at.clone(),
                 elapsed_s: self.elapsed_s(),
                 hot_start: self.hot_start_words.clone(),
-                // A repeated run returns its last plan, which may differ from this candidate, so reproducibility is set
-                // only at the end of the run.
+                // Set only at the end of the run, because a repeated run returns its last plan.
                 reproducible: false,
                 not_reproducible_because: Some(
                     self.not_reproducible_after(None)
@@ -328,7 +329,7 @@ impl<'a, K: Kind> Context<'a, K> {
         };
         plan.provenance.set_bound_covers(self.bound_covers.as_deref().filter(|_| bound.is_some()));
         self.last_built = Some(self.clock.now());
-        let checked = match Checked::verify(plan, Depth::Usual) {
+        let checked = match self.verified(plan) {
             Ok(checked) => Arc::new(checked),
             Err(rejected) => {
                 // Restores the bound of the last checked plan: a later bound may hold only for plans that break the

@@ -279,7 +279,7 @@ pub(super) fn ask_all(
             if let Some(schedule) = found.filter(|schedule| schedule.finish < known) {
                 all.schedules[at] = schedule.clone();
                 // Every improvement is reported together with the current schedules of the other parts.
-                session.offer(all.schedules.clone(), "integer program", solver.cx)?;
+                session.offer(all.schedules.clone(), "integer program", &mut solver.cx.here())?;
             }
             Ok(())
         })?;

@@ -51,7 +51,7 @@ impl Method<Collective> for RoundsMethod {
     ) -> Result<Outcome, MethodError> {
         let scenario = Arc::new(scenario.body.clone());
         suits(&scenario)?;
-        let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
+        let session = EpochSession::open(&scenario, None, cx)?.bounded(&mut cx.here())?;
         session.state_bound(cx);
         let tasks = Arc::clone(&session.tasks);
         let mut schedules = Vec::with_capacity(tasks.tasks.len());
@@ -91,7 +91,7 @@ impl Method<Collective> for RoundsMethod {
             schedules.push(in_rounds(task, &folding, bound.epochs, &limits, &mut solver, told)?);
         }
         let finish = session.epochs_of(&schedules);
-        session.offer(schedules, "rounds", cx)?;
+        session.offer(schedules, "rounds", &mut cx.here())?;
         Ok(end(finish, session.bound_epochs()))
     }
 }

@@ -22,7 +22,7 @@ use crate::scenario::{CollectiveScenario, CollectiveSort, EpochRule, TimeRule};
 use crate::search::construct::ConstructLimits;
 use crate::trees::library::TreeEffort;
 use lightbay_core::checked::same;
-use lightbay_core::context::Context;
+use lightbay_core::context::{Apart, Context};
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
@@ -254,12 +254,12 @@ fn constructed(
     epoch_us: Option<f64>,
     pieces: u32,
     limits: ConstructLimits,
-    cx: &mut Context<'_, Collective>,
+    apart: &mut Apart<'_, '_, Collective>,
 ) -> Result<Result<Constructed, MethodError>, MethodError> {
-    let made = EpochSession::in_pieces(scenario, epoch_us, pieces, cx)
-        .and_then(|session| session.bounded(cx))
+    let made = EpochSession::in_pieces(scenario, epoch_us, pieces, apart)
+        .and_then(|session| session.bounded(apart))
         .and_then(|session| {
-            let schedules = session.construct(limits, cx)?;
+            let schedules = session.construct(limits, apart)?;
             Ok((session, schedules))
         });
     match made {
@@ -275,41 +275,51 @@ fn whole(
     params: &Params,
     cx: &mut Context<'_, Collective>,
 ) -> Result<Constructed, MethodError> {
-    let mut best: Option<((f64, usize), Vec<EpochSchedule>, EpochSession)> = None;
+    let mut best: Option<((f64, usize), Constructed)> = None;
     let mut refused = None;
     let others = params.bool("other_epochs");
     let usual = epochs(scenario, others)?;
-    // The times at which links are up may not fit the default epochs, but may fit shorter epochs.
-    let timed = scenario.topology.links.iter().any(|link| !link.up_us.is_empty());
-    let shortest_us = usual.iter().copied().fold(f64::INFINITY, f64::min);
-    let finer = FINER.map(|parts| shortest_us / parts);
-    let finer = finer.into_iter().filter(|_| others && timed && !scenario.time.is_chosen());
-    let lengths = usual.iter().copied().map(|length_us| (length_us, false));
-    for (length_us, is_finer) in lengths.chain(finer.map(|length_us| (length_us, true))) {
-        if is_finer && best.is_some() {
-            break;
-        }
-        let (session, schedules) = match constructed(scenario, Some(length_us), 1, limits, cx)? {
+    let mut take = |length_us: f64, made: Result<Constructed, MethodError>| {
+        let (session, schedules) = match made {
             Ok(made) => made,
             // Reports the refusal for the scenario's own epochs.
             Err(why) => {
                 refused.get_or_insert(why);
-                continue;
+                return false;
             }
         };
         // Schedules with different epoch lengths are compared in microseconds.
         let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
         // Of schedules that end at the same time, the plan is the schedule with fewer sends.
         let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
-        let earlier = |&((known_us, known), ..): &((f64, usize), _, _)| {
+        let earlier = |&((known_us, known), _): &((f64, usize), _)| {
             finish_us < known_us * (1.0 - SAME) || (finish_us <= known_us * (1.0 + SAME) && sends < known)
         };
         if best.as_ref().is_none_or(earlier) {
-            best = Some(((finish_us, sends), schedules, session));
+            best = Some(((finish_us, sends), (session, schedules)));
+        }
+        true
+    };
+    let all = cx.spread(usual.clone(), |length_us, apart| {
+        constructed(scenario, Some(length_us), 1, limits, apart).map(|made| (length_us, made))
+    })?;
+    let mut is_made = false;
+    for (length_us, made) in all {
+        is_made |= take(length_us, made);
+    }
+    // The times at which links are up may not fit the default epochs, but may fit shorter epochs.
+    let timed = scenario.topology.links.iter().any(|link| !link.up_us.is_empty());
+    let shortest_us = usual.iter().copied().fold(f64::INFINITY, f64::min);
+    if others && timed && !scenario.time.is_chosen() {
+        for length_us in FINER.map(|parts| shortest_us / parts) {
+            if is_made {
+                break;
+            }
+            let made = constructed(scenario, Some(length_us), 1, limits, &mut cx.here())?;
+            is_made = take(length_us, made);
         }
     }
-    let found = best.map(|(_, schedules, session)| (session, schedules));
-    found.ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
+    best.map(|(_, made)| made).ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
 }
 
 /// Reports the floor as bound and returns the outcome of the run, if the schedule of whole chunks meets its floor;
@@ -357,10 +367,12 @@ fn more_pieces(
     let mut best: Option<(f64, EpochSession)> = None;
     let within = |pieces: &u32| exact.deliveries().saturating_mul(*pieces as usize) <= MOST_DELIVERIES;
     if scenario.time.epoch != EpochRule::Fixed {
-        for pieces in PIECES.into_iter().filter(within) {
-            // No restarts: the fixed orders show whether pieces help.
-            let limits = ConstructLimits { restarts: 0, seed: 0 };
-            let Ok((session, schedules)) = constructed(scenario, None, pieces, limits, cx)? else { continue };
+        // No restarts: the fixed orders show whether pieces help.
+        let limits = ConstructLimits { restarts: 0, seed: 0 };
+        let all = cx.spread(PIECES.into_iter().filter(within).collect(), |pieces, apart| {
+            constructed(scenario, None, pieces, limits, apart)
+        })?;
+        for (session, schedules) in all.into_iter().flatten() {
             let finish = session.epochs_of(&schedules);
             let finish_us = f64::from(finish) * session.tasks.epoch_us;
             if finish_us < best.as_ref().map_or(known_us, |(best_us, _)| *best_us) * (1.0 - SAME) {
@@ -411,7 +423,7 @@ fn along_trees(
 ) -> Result<Option<KeptSchedule>, MethodError> {
     let trees = ScenarioTrees::of(scenario, tasks);
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
-    let parts = trees.parts(cx);
+    let parts = trees.parts(&mut cx.here());
     let floors = floors_of(scenario, tasks);
     let floor_us = floors.map_or(0.0, |floors| floors.with_latency.floor_us);
     // The pieces must form whole chunks.

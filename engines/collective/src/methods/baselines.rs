@@ -61,7 +61,7 @@ impl Method<Collective> for FixedWaysMethod {
         for task in &session.tasks.tasks {
             schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(late)?);
         }
-        match session.offer(schedules, self.info().name, cx) {
+        match session.offer(schedules, self.info().name, &mut cx.here()) {
             // Paths are fixed without regard to times, so chunks may meet at a switch in a way that no schedule allows.
             Err(MethodError::Rejected(found)) => Err(unsuited(self.info().name, &found)),
             offered => offered.map(|()| Outcome::done(Status::Heuristic)),

@@ -40,10 +40,10 @@ impl Method<Collective> for Construct {
         cx: &mut Context<'_, Collective>,
     ) -> Result<Outcome, MethodError> {
         let scenario = Arc::new(scenario.body.clone());
-        let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
+        let session = EpochSession::open(&scenario, None, cx)?.bounded(&mut cx.here())?;
         session.state_bound(cx);
         let limits = limits(params, cx);
-        let finish = session.epochs_of(&session.construct(limits, cx)?);
+        let finish = session.epochs_of(&session.construct(limits, &mut cx.here())?);
         Ok(end(finish, session.bound_epochs()))
     }
 }

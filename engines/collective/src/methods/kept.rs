@@ -83,9 +83,10 @@ mod tests {
             _params: &Params,
             cx: &mut Context<'_, Collective>,
         ) -> Result<Outcome, MethodError> {
-            let session = EpochSession::open(&Arc::new(scenario.body.clone()), None, cx)?.bounded(cx)?;
+            let session =
+                EpochSession::open(&Arc::new(scenario.body.clone()), None, cx)?.bounded(&mut cx.here())?;
             if self.plans_before {
-                session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?;
+                session.construct(ConstructLimits { restarts: 0, seed: 0 }, &mut cx.here())?;
                 if self.fails {
                     return Err(crate::methods::session::never(None));
                 }
@@ -96,7 +97,7 @@ mod tests {
                 cx.supersede(value, 0.0, "lie", move || Candidate { value, metrics, result })?;
             } else {
                 let schedules = vec![crate::model::schedule::EpochSchedule::default()];
-                session.offer(schedules, "lie", cx)?;
+                session.offer(schedules, "lie", &mut cx.here())?;
             }
             // A bound that only the lie would meet.
             cx.bound_over(1e9, "plans of nobody");

@@ -162,8 +162,8 @@ fn coarse(
     best: &mut Option<FluidBest>,
     cx: &mut Context<'_, Collective>,
 ) -> Result<(), MethodError> {
-    let session = EpochSession::open(scenario, Some(epoch_us), cx)?.bounded(cx)?;
-    let whole = match session.construct(limits(params, cx), cx) {
+    let session = EpochSession::open(scenario, Some(epoch_us), cx)?.bounded(&mut cx.here())?;
+    let whole = match session.construct(limits(params, cx), &mut cx.here()) {
         Ok(schedules) => session.epochs_of(&schedules),
         // Time-varying links may be up for less than a coarse epoch.
         Err(MethodError::Failed(_)) if is_coarse => return Ok(()),

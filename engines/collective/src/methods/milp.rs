@@ -70,15 +70,15 @@ impl Method<Collective> for CopyMethod {
         cx: &mut Context<'_, Collective>,
     ) -> Result<Outcome, MethodError> {
         let scenario = Arc::new(scenario.body.clone());
-        let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
+        let session = EpochSession::open(&scenario, None, cx)?.bounded(&mut cx.here())?;
         session.state_bound(cx);
         let limits = limits(params, cx);
         cx.phase("construct", format!("chunk by chunk {}", in_epochs(session.tasks.epoch_us)));
         let mut constructed = Vec::new();
         for at in 0..session.tasks.tasks.len() {
-            constructed.push(session.constructed(at, limits, cx, |_, _| Ok(()))?);
+            constructed.push(session.constructed(at, limits, &mut cx.here(), |_, _| Ok(()))?);
         }
-        session.offer(constructed.clone(), "construct", cx)?;
+        session.offer(constructed.clone(), "construct", &mut cx.here())?;
         let tops: Vec<u32> = constructed.iter().map(|known| known.finish).collect();
         let questions = QuestionLimits {
             seconds: params.float("question_s").unwrap_or(QUESTION_S),

@@ -4,27 +4,25 @@
 //! Each size is planned separately. Then each schedule is replayed with sizes near the size for which it was planned.
 //! The plan keeps the fewest schedules with which every size comes close to its best time.
 
-use super::auto::{MOST_DELIVERIES, PIECES, epochs};
+mod sized;
+
 use super::trees::{self, MIN_PIECE_BYTES, ScenarioTrees, ScheduleForm};
 use crate::Collective;
-use crate::bounds::bound;
 use crate::compose::{trees_in_short, whole_chunks};
 use crate::floors::growing::search::GrowingSearch;
 use crate::floors::proof::floors_of_sizes;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
-use crate::plan::compact::CompactPlan;
 use crate::plan::{CollectiveResult, ScenarioFloors, SizePoint, SizeRange};
 use crate::scenario::CollectiveScenario;
-use crate::search::construct::{ConstructLimits, construct};
+use crate::search::construct::ConstructLimits;
 use crate::search::ranges::{ServedSizes, TimesBySize, crossover, fewest};
-use crate::trees::library::TreeEffort;
-use crate::trees::parts::TreeParts;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problems, counted};
+use sized::{SizeSearch, SizesQuestion};
 
 /// A schedule may serve a size if its time exceeds the best time of this size by at most this fraction. This tolerance
 /// reduces the number of schedules.
@@ -118,60 +116,34 @@ impl<'s> RangeSearch<'s> {
     }
 
     fn plan_all(&mut self, cx: &mut Context<'_, Collective>) -> Result<(), MethodError> {
-        let count = self.sizes.len();
         let along_trees = ScenarioTrees::of(self.scenario, &self.tasks);
         let mut parts = None;
         if !self.scenario.time.is_chosen() && trees::suits(self.scenario).is_ok() {
             // Trees serve all sizes, because their shares do not depend on the bytes.
             cx.phase("trees", "shares of spanning trees for all sizes");
-            parts = Some(along_trees.parts(cx));
+            parts = Some(along_trees.parts(&mut cx.here()));
         }
-        let deliveries = self.tasks.deliveries();
-        for at in 0..count {
-            cx.phase("size", format!("{} of {count}: {} bytes", at + 1, self.sizes[at]));
-            let sized = self.sized(at);
-            // The trees are the same for every size; the number of pieces is chosen for each size.
-            if let Some(parts) = &parts {
-                self.plan_along_trees(
-                    at,
-                    &sized,
-                    parts,
-                    &trees::effort(&sized, &self.tasks, MOST_SENDS),
-                    cx,
-                )?;
-                // A list of few transmissions has few pieces per tree; the compact form has no such limit.
-                if !self.is_near_floor(at) {
-                    let effort =
-                        TreeEffort { multiple: sized.demand.chunks_per_rank, ..TreeEffort::default() };
-                    self.plan_along_trees(at, &sized, parts, &effort, cx)?;
-                }
-            }
-            // With many deliveries, the construction runs only if there are no trees, and for three sizes at most.
-            let every = deliveries <= MOST_DELIVERIES;
-            let few = parts.is_none() && [0, count / 2, count - 1].contains(&at);
-            if every || few {
-                for epoch_us in epochs(&sized, every)? {
-                    self.plan_in_pieces(at, &sized, Some(epoch_us), 1, cx)?;
-                }
-                let chunk_bytes = sized.demand.chunk_size(&sized.topology);
-                // The most pieces that are not too small.
-                let most = (chunk_bytes / MIN_PIECE_BYTES).floor().min(f64::from(u32::MAX)) as u32;
-                let mut numbers: Vec<u32> =
-                    PIECES.into_iter().chain(MORE_PIECES.map(|more| more.min(most))).collect();
-                numbers.retain(|pieces| {
-                    *pieces <= most && deliveries.saturating_mul(*pieces as usize) <= MOST_DELIVERIES
-                });
-                numbers.sort_unstable();
-                numbers.dedup();
-                for pieces in numbers {
-                    let is_more = !PIECES.contains(&pieces);
-                    if parts.is_some() && self.is_near_floor(at) || is_more && !self.is_far_from_floor(at) {
-                        break;
-                    }
-                    self.plan_in_pieces(at, &sized, None, pieces, cx)?;
-                }
+        let sizes = self.sizes.iter().enumerate();
+        let mut searches: Vec<SizeSearch> =
+            sizes.map(|(at, bytes)| SizeSearch::new(self.scenario, at, *bytes, self.floor_us(at))).collect();
+        let question = SizesQuestion {
+            scenario: self.scenario,
+            limits: self.limits,
+            tasks: &self.tasks,
+            parts: parts.as_ref(),
+            count: self.sizes.len(),
+        };
+        let ended = cx.spread(searches.iter_mut().collect(), |search: &mut SizeSearch, apart| {
+            search.run(&question, apart)
+        });
+        for (at, search) in searches.into_iter().enumerate() {
+            self.whole_us[at] = search.whole_us;
+            if let Some(best) = search.best {
+                self.best_us[at] = best.time_us;
+                self.schedules.push(best);
             }
         }
+        ended?;
         self.raise_floors(cx)
     }
 
@@ -199,92 +171,14 @@ impl<'s> RangeSearch<'s> {
         Ok(())
     }
 
-    /// Keeps a schedule if it is the best so far for the size for which it is planned.
-    fn keep(&mut self, schedule: SizedSchedule) {
-        let best_us = &mut self.best_us[schedule.planned_for];
-        // Keeps one schedule for each size: a better one replaces the previous one.
-        if schedule.time_us < *best_us * (1.0 - SAME) {
-            *best_us = schedule.time_us;
-            self.schedules.retain(|known| known.planned_for != schedule.planned_for);
-            self.schedules.push(schedule);
-        }
-    }
-
     /// Returns the lower bound on the completion time of a size, µs; 0 if none is known.
     fn floor_us(&self, at: usize) -> f64 {
         self.floors.as_ref().map_or(0.0, |floors| floors[at].with_latency.floor_us)
     }
 
-    /// Returns `true` if no schedule of a size is faster than the best one by more than [`CLOSE`].
-    fn is_near_floor(&self, at: usize) -> bool {
-        self.best_us[at] <= self.floor_us(at) * (1.0 + CLOSE)
-    }
-
     /// Returns `true` if the best time of a size exceeds its floor by more than [`FAR`].
     fn is_far_from_floor(&self, at: usize) -> bool {
         self.floor_us(at) > 0.0 && self.best_us[at] > self.floor_us(at) * (1.0 + FAR)
-    }
-
-    fn plan_along_trees(
-        &mut self,
-        at: usize,
-        sized: &CollectiveScenario,
-        parts: &TreeParts<'_>,
-        effort: &TreeEffort,
-        cx: &mut Context<'_, Collective>,
-    ) -> Result<(), MethodError> {
-        let floor_us = self.floor_us(at);
-        let Some(plan) = parts.plan(trees::shard_bytes(sized), floor_us, effort, cx)? else { return Ok(()) };
-        let form = match trees::schedule(sized, parts, &plan, MOST_SENDS) {
-            // A size without trees is served by the schedule of another size.
-            Err(MethodError::Failed(why)) => {
-                cx.note(
-                    Severity::Warning,
-                    format!(
-                        "no trees for {} bytes: {why}; the schedule of another size serves this size",
-                        self.sizes[at]
-                    ),
-                );
-                return Ok(());
-            }
-            made => made?,
-        };
-        let finish = |part: &CompactPlan| part.finish_epochs as f64 * part.epoch_us;
-        let time_us = match &form {
-            ScheduleForm::Listed(tasks, schedules) => replay_us(tasks, schedules, tasks.chunk_bytes),
-            ScheduleForm::Short(parts) => parts.iter().map(finish).sum(),
-        };
-        self.keep(SizedSchedule { form, planned_for: at, time_us });
-        Ok(())
-    }
-
-    fn plan_in_pieces(
-        &mut self,
-        at: usize,
-        sized: &CollectiveScenario,
-        epoch_us: Option<f64>,
-        pieces: u32,
-        cx: &mut Context<'_, Collective>,
-    ) -> Result<(), MethodError> {
-        let tasks = CollectiveTasks::in_pieces(sized, epoch_us, pieces, self.scenario.time.alpha_threshold)?;
-        let mut schedules = Vec::with_capacity(tasks.tasks.len());
-        for task in &tasks.tasks {
-            let bound = bound::<_, ()>(task, cx)?;
-            let found = construct::<_, ()>(task, &bound, self.limits, cx, |_, _| Ok(()))?;
-            let Some(schedule) = found else { return Ok(()) };
-            schedules.push(schedule);
-        }
-        // Completion time without epochs, which can be compared between sizes.
-        let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
-        if pieces == 1 {
-            self.whole_us[at] = self.whole_us[at].min(time_us);
-        }
-        self.keep(SizedSchedule {
-            form: ScheduleForm::Listed(Box::new(tasks), schedules),
-            planned_for: at,
-            time_us,
-        });
-        Ok(())
     }
 
     /// Returns the completion time of a schedule for a buffer size, µs. `None` if pieces would be too small, or if the

@@ -11,7 +11,7 @@ use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{Discipline, covers};
 use crate::scenario::{CollectiveScenario, EpochRule};
 use crate::search::construct::{ConstructLimits, Placer, construct};
-use lightbay_core::context::Context;
+use lightbay_core::context::{Apart, Context};
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::param::{Effect, ParamInfo};
@@ -44,7 +44,7 @@ impl EpochSession {
         epoch_us: Option<f64>,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Self, MethodError> {
-        Self::in_pieces(scenario, epoch_us, 1, cx)
+        Self::in_pieces(scenario, epoch_us, 1, &mut cx.here())
     }
 
     /// Opens a session with the tasks in epochs of a given length, with every chunk split into a number of equal
@@ -53,7 +53,7 @@ impl EpochSession {
         scenario: &Arc<CollectiveScenario>,
         epoch_us: Option<f64>,
         pieces: u32,
-        cx: &mut Context<'_, Collective>,
+        apart: &mut Apart<'_, '_, Collective>,
     ) -> Result<Self, MethodError> {
         let threshold = scenario.time.alpha_threshold;
         let tasks = CollectiveTasks::in_pieces(scenario, epoch_us, pieces, threshold)?;
@@ -61,26 +61,26 @@ impl EpochSession {
             return Err(MethodError::Invalid(problem.into()));
         }
         for remark in &tasks.remarks {
-            cx.note(Severity::Info, remark.clone());
+            apart.note(Severity::Info, remark.clone());
         }
         Ok(Self { scenario: Arc::clone(scenario), tasks: Arc::new(tasks), bounds: Arc::default() })
     }
 
     /// Computes a bound for each task of the session.
-    pub(super) fn bounded(mut self, cx: &mut Context<'_, Collective>) -> Result<Self, MethodError> {
+    pub(super) fn bounded(mut self, apart: &mut Apart<'_, '_, Collective>) -> Result<Self, MethodError> {
         let what = match self.tasks.pieces {
             1 => "whole chunks".to_owned(),
             pieces => format!("chunks in {pieces} pieces"),
         };
-        cx.phase("bound", format!("{what} {}", in_epochs(self.tasks.epoch_us)));
+        apart.phase("bound", format!("{what} {}", in_epochs(self.tasks.epoch_us)));
         let mut bounds = Vec::with_capacity(self.tasks.tasks.len());
         for task in &self.tasks.tasks {
-            bounds.push(bound::<_, ()>(task, cx)?);
+            bounds.push(bound::<_, ()>(task, apart)?);
         }
         let words: Vec<String> =
             self.tasks.tasks.iter().zip(&bounds).map(|(task, bound)| bound.words(task)).collect();
         let epochs: u32 = bounds.iter().map(|bound| bound.epochs).sum();
-        cx.note(Severity::Info, format!("at least {epochs} epochs: {}", words.join("; ")));
+        apart.note(Severity::Info, format!("at least {epochs} epochs: {}", words.join("; ")));
         self.bounds = Arc::new(bounds);
         Ok(self)
     }
@@ -115,15 +115,25 @@ impl EpochSession {
     pub(super) fn offer(
         &self,
         schedules: Vec<EpochSchedule>,
+        source: &'static str,
+        apart: &mut Apart<'_, '_, Collective>,
+    ) -> Result<(), MethodError> {
+        self.fits_buffers(&schedules)?;
+        let session = self.clone();
+        apart.tell(move |cx| session.report(schedules, source, cx))
+    }
+
+    fn report(
+        self,
+        schedules: Vec<EpochSchedule>,
         source: &str,
         cx: &mut Context<'_, Collective>,
     ) -> Result<(), MethodError> {
-        self.fits_buffers(&schedules)?;
         let finish = self.epochs_of(&schedules);
         let sends: usize = schedules.iter().map(|schedule| schedule.starts.len()).sum();
-        let (scenario, tasks, bounds) =
-            (Arc::clone(&self.scenario), Arc::clone(&self.tasks), Arc::clone(&self.bounds));
-        let value = f64::from(finish) * self.tasks.epoch_us;
+        let pieces = self.pieces();
+        let Self { scenario, tasks, bounds } = self;
+        let value = f64::from(finish) * tasks.epoch_us;
         let known = |bounds: &Arc<Vec<EpochBound>>| (!bounds.is_empty()).then(|| bounds.to_vec());
         let in_short = match schedules.as_slice() {
             [schedule] if sends > MOST_LISTED_SENDS => {
@@ -133,7 +143,7 @@ impl EpochSession {
         };
         if let Some(candidate) = in_short {
             cx.incumbent(value, sends as f64, source, move || candidate)?;
-        } else if is_readable(&scenario, sends, self.pieces()) {
+        } else if is_readable(&scenario, sends, pieces) {
             cx.incumbent(value, sends as f64, source, move || {
                 whole_chunks(&scenario, &tasks, &schedules, known(&bounds).as_deref())
             })?;
@@ -147,41 +157,41 @@ impl EpochSession {
     pub(super) fn construct(
         &self,
         limits: ConstructLimits,
-        cx: &mut Context<'_, Collective>,
+        apart: &mut Apart<'_, '_, Collective>,
     ) -> Result<Vec<EpochSchedule>, MethodError> {
-        cx.phase("construct", format!("chunk by chunk {}", in_epochs(self.tasks.epoch_us)));
+        apart.phase("construct", format!("chunk by chunk {}", in_epochs(self.tasks.epoch_us)));
         let alone = self.tasks.tasks.len() == 1;
         let mut schedules = Vec::with_capacity(self.tasks.tasks.len());
         for at in 0..self.tasks.tasks.len() {
-            schedules.push(self.constructed(at, limits, cx, |cx, schedule| {
-                if alone { self.offer(vec![schedule.clone()], "construct", cx) } else { Ok(()) }
+            schedules.push(self.constructed(at, limits, apart, |apart, schedule| {
+                if alone { self.offer(vec![schedule.clone()], "construct", apart) } else { Ok(()) }
             })?);
         }
         if !alone {
-            self.offer(schedules.clone(), "construct", cx)?;
+            self.offer(schedules.clone(), "construct", apart)?;
         }
         Ok(schedules)
     }
 
     /// Constructs, for a task, a schedule that fits the buffers. Calls `found` with every better schedule.
-    pub(super) fn constructed(
+    pub(super) fn constructed<'w, 'a>(
         &self,
         at: usize,
         limits: ConstructLimits,
-        cx: &mut Context<'_, Collective>,
-        mut found: impl FnMut(&mut Context<'_, Collective>, &EpochSchedule) -> Result<(), MethodError>,
+        apart: &mut Apart<'w, 'a, Collective>,
+        mut found: impl FnMut(&mut Apart<'w, 'a, Collective>, &EpochSchedule) -> Result<(), MethodError>,
     ) -> Result<EpochSchedule, MethodError> {
         let (task, bound) = (&self.tasks.tasks[at], &self.bounds[at]);
         let Some(limit) = self.scenario.buffer_limit_chunks else {
-            return construct::<_, ()>(task, bound, limits, cx, found)?.ok_or_else(|| never(Some(task)));
+            return construct::<_, ()>(task, bound, limits, apart, found)?.ok_or_else(|| never(Some(task)));
         };
         // The construction ignores buffer limits. Keeps its best schedule among those that fit the buffers.
         let most = limit.saturating_mul(self.tasks.pieces);
         let mut fitting = None;
-        construct::<_, ()>(task, bound, limits, cx, |cx, schedule| {
+        construct::<_, ()>(task, bound, limits, apart, |apart, schedule| {
             if most_held(task, &schedule.starts) <= most as usize {
                 fitting = Some(schedule.clone());
-                found(cx, schedule)?;
+                found(apart, schedule)?;
             }
             Ok(())
         })?
@@ -190,10 +200,10 @@ impl EpochSession {
             return Ok(fitting);
         }
         let mut placer = Placer::new(task);
-        let within = placer.within_buffers::<_, ()>(most, cx)?;
+        let within = placer.within_buffers::<_, ()>(most, apart)?;
         within.ok_or_else(|| if limit == 0 { no_room() } else { never(Some(task)) })?;
         let schedule = EpochSchedule::pruned(task, placer.starts);
-        found(cx, &schedule)?;
+        found(apart, &schedule)?;
         Ok(schedule)
     }
 

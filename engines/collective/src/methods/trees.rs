@@ -13,7 +13,7 @@ use crate::scenario::{CollectiveScenario, CollectiveSort};
 use crate::trees::library::{TreeEffort, TreeLibrary, TreeSorts};
 use crate::trees::parts::{PartsPlan, TreeParts};
 use crate::trees::sends::ListSends;
-use lightbay_core::context::Context;
+use lightbay_core::context::{Apart, Context};
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
@@ -98,7 +98,7 @@ impl Method<Collective> for TreesMethod {
         };
         let trees = ScenarioTrees::of(scenario, &tasks);
         cx.phase("trees", "shares of spanning trees, and numbers of pieces");
-        let parts = trees.parts(cx);
+        let parts = trees.parts(&mut cx.here());
         let most_sends = params.count("most_sends") as u64;
         let first = offer_first((scenario, floors), &parts, f64::INFINITY, &effort, most_sends, cx)?;
         let Some(plan) = parts.plan(shard_bytes(scenario), floor, &effort, cx)? else {
@@ -210,7 +210,7 @@ impl ScenarioTrees {
     }
 
     /// Returns the trees of each part, and reports a remark on the symmetries that they use.
-    pub(super) fn parts(&self, cx: &mut Context<'_, Collective>) -> TreeParts<'_> {
+    pub(super) fn parts(&self, apart: &mut Apart<'_, '_, Collective>) -> TreeParts<'_> {
         let parts = TreeParts::new(&self.networks, &self.roots, &self.ranks);
         if let Some(library) = parts.libraries().first() {
             let text = match library.fold().order() {
@@ -220,7 +220,7 @@ impl ScenarioTrees {
                 }
                 order => format!("trees of one GPU serve {order} GPUs by symmetry"),
             };
-            cx.note(Severity::Info, text);
+            apart.note(Severity::Info, text);
         }
         parts
     }

@@ -16,7 +16,7 @@ use super::tree::Tree;
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Trees of a network for one shard of data per rank, at several rates: the lower the rate, the shorter the paths.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct TreeLibrary<'n> {
     is_quick: bool,
     /// Trees at several rates, computed when a schedule first needs them; `None` if a rank cannot be reached.
     variants: OnceLock<Option<Variants>>,
+    /// Held by the thread that computes the trees; others wait for them.
+    making: Arc<Mutex<()>>,
 }
 
 /// Trees at several rates, called variants; the variants with the best rate come first.
@@ -201,13 +203,19 @@ impl<'n> TreeLibrary<'n> {
             wanted,
             is_quick: false,
             variants: OnceLock::new(),
+            making: Arc::default(),
         }
     }
 
     /// Returns the library that makes its trees in one pass, for a first plan, if the trees of this library take longer.
     #[must_use]
     pub fn quick(&self) -> Option<Self> {
-        self.is_balanced().then(|| Self { is_quick: true, variants: OnceLock::new(), ..self.clone() })
+        self.is_balanced().then(|| Self {
+            is_quick: true,
+            variants: OnceLock::new(),
+            making: Arc::default(),
+            ..self.clone()
+        })
     }
 
     /// Returns `true` if the LP model for the shares is so large that a matching close to the floor is preferable to
@@ -227,9 +235,12 @@ impl<'n> TreeLibrary<'n> {
     /// If the run must stop, or if the solver fails.
     pub fn prepare<W: Watch>(&self, watch: &mut W) -> Result<bool, MethodError> {
         if self.variants.get().is_none() {
-            let made = self.make(watch)?;
-            // Another thread may have computed the variants in the meantime.
-            let _ = self.variants.set(made);
+            // Computing the trees uses no other threads, so waiting for them ends.
+            let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.variants.get().is_none() {
+                let made = self.make(watch)?;
+                let _ = self.variants.set(made);
+            }
         }
         Ok(self.variants.get().is_some_and(Option::is_some))
     }

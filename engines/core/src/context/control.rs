@@ -197,6 +197,10 @@ impl Control {
 
     pub(crate) fn take_edits(&self) -> Vec<(String, ParamValue)> {
         if self.attention.swap(false, Ordering::AcqRel) {
+            // A pause that was requested a moment ago begins at the next checkpoint.
+            if self.is_paused() {
+                self.attention.store(true, Ordering::Release);
+            }
             std::mem::take(&mut *lock(&self.edits))
         } else {
             Vec::new()
@@ -207,14 +211,11 @@ impl Control {
         lock(&self.offer).take()
     }
 
-    /// Blocks while the run is paused; calls `said` with `true` when a pause begins and with `false` when it ends.
-    pub(crate) fn wait_while_paused(&self, mut said: impl FnMut(bool)) {
-        if !self.attention.load(Ordering::Acquire) || !self.is_paused() {
+    /// Blocks a thread that works for the run while the run is paused.
+    pub(crate) fn stand_by(&self) {
+        if !self.attention.load(Ordering::Acquire) {
             return;
         }
-        lock(&self.stopwatch).paused_since = Some(self.clock.now());
-        self.stands.notify_all();
-        said(true);
         let mut paused = lock(&self.paused);
         while *paused && self.stop.load(Ordering::Acquire) == 0 {
             // The time-out covers a notification that arrives between the test and the wait.
@@ -223,7 +224,17 @@ impl Control {
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }
-        drop(paused);
+    }
+
+    /// Blocks while the run is paused; calls `said` with `true` when a pause begins and with `false` when it ends.
+    pub(crate) fn wait_while_paused(&self, mut said: impl FnMut(bool)) {
+        if !self.attention.load(Ordering::Acquire) || !self.is_paused() {
+            return;
+        }
+        lock(&self.stopwatch).paused_since = Some(self.clock.now());
+        self.stands.notify_all();
+        said(true);
+        self.stand_by();
         let now = self.clock.now();
         let mut watch = lock(&self.stopwatch);
         if let Some(since) = watch.paused_since.take() {

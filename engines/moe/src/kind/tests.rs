@@ -3,7 +3,7 @@
 use crate::Moe;
 use crate::files::handover;
 use crate::methods::all;
-use crate::scenario::presets;
+use crate::scenario::{PlacementRoom, presets};
 use lightbay_core::checked::downcast;
 use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Kind as _;
@@ -40,6 +40,24 @@ fn every_method_plans_every_preset() {
             let plan = solve(preset, name, &[]);
             let objective = &plan.plan().objective;
             assert!(objective.bound.is_none_or(|bound| bound <= objective.value), "{preset} {name}");
+        }
+    }
+}
+
+/// Layers, columns of matrices and iterations of the trace may run on any thread.
+#[test]
+fn any_number_of_threads_finds_the_same_plan() {
+    let mut placed = presets::scenario("moe-mixtral_8x7b").unwrap();
+    placed.placement = Some(PlacementRoom { redundant_experts: 8, expert_groups: 1 });
+    for body in [presets::scenario("moe-deepseek_v3").unwrap(), placed] {
+        let found = |threads| {
+            let done = Ask::of(&all(), "auto", body.clone()).threads(threads).run().sound().done;
+            let plan = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+            (serde_json::to_string(&plan.plan().result).unwrap(), done.value, done.work)
+        };
+        let alone = found(1);
+        for threads in [2, 3] {
+            assert!(found(threads) == alone, "{threads} threads");
         }
     }
 }

@@ -15,6 +15,7 @@ use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
+use lightbay_core::watch::Watch;
 
 /// The method `mfabric-placed`.
 pub(super) struct PlacedMethod;
@@ -119,14 +120,13 @@ fn together(
     let shape = PlacementShape::of(scenario);
     let (plain, history) = (StageModel::of(scenario, rule), scenario.history(0));
     let size = scenario.shape().token_bytes();
-    let mut slots = Vec::with_capacity(plain.layers());
-    for layer in 0..plain.layers() {
-        cx.checkpoint()?;
+    let slots = cx.spread((0..plain.layers()).collect(), |layer, apart| {
+        Watch::<()>::checkpoint(apart)?;
         let bytes: Vec<f64> = history.tokens(layer).iter().map(|tokens| tokens * size).collect();
         let layer = PlacedLayer { shape: &shape, bytes: &bytes, rates: &plain.rates, rule };
         let (found, tried) = joint(layer);
-        cx.count_work(tried);
-        slots.push(found);
-    }
+        Watch::<()>::count(apart, tried);
+        Ok(found)
+    })?;
     session::with_circuits(StageModel::placed(scenario, rule, slots), CircuitSearch::Swap, cx)
 }

@@ -20,6 +20,8 @@ use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::Status;
 use lightbay_core::scenario::Scenario;
+use lightbay_core::watch::{StopTest, Watch};
+use rayon::prelude::*;
 
 /// Search for the circuits of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,18 +72,18 @@ pub(super) fn circuits(
     stage: &StageModel,
     demand: &LayerDemand,
     search: CircuitSearch,
-    cx: &mut Context<'_, Moe>,
+    watch: &mut impl Watch,
 ) -> CircuitCounts {
     let (ports, weights) = (&stage.rates.optical, demand.both_ways());
     match search {
         CircuitSearch::Greedy(rule) => {
-            cx.count_work(1);
+            watch.count(1);
             greedy(ports, &weights, rule)
         }
         CircuitSearch::Swap => {
             let exchange = Exchange::of(demand, &stage.rates, stage.rule);
             let (counts, work) = swapped(&exchange, ports, &weights);
-            cx.count_work(work.tried);
+            watch.count(work.tried);
             counts
         }
     }
@@ -95,7 +97,7 @@ pub(super) fn stage(
     cx: &mut Context<'_, Moe>,
 ) -> Result<StageModel, PlanEnded> {
     cx.phase("demand", "tokens of the planned iteration");
-    with_circuits(StageModel::of(&scenario.body, rule), search, cx)
+    with_circuits(cx.parallel(|| StageModel::of(&scenario.body, rule)), search, cx)
 }
 
 /// Returns a stage to which circuits for every layer were added.
@@ -105,13 +107,28 @@ pub(super) fn with_circuits(
     cx: &mut Context<'_, Moe>,
 ) -> Result<StageModel, PlanEnded> {
     cx.phase("circuits", format!("{} layers of a region of {} servers", stage.layers(), stage.rates.servers));
-    for layer in 0..stage.layers() {
-        cx.checkpoint()?;
-        let counts = circuits(&stage, &stage.demands[layer].clone(), search, cx);
-        let own = stage.add(counts, Some(layer))?;
-        stage.own.push(own);
-    }
+    let known = &stage;
+    // The demand of a layer alone determines its circuits.
+    let all = cx.spread((0..stage.layers()).collect(), |layer, apart| {
+        Watch::<()>::checkpoint(apart)?;
+        Ok(circuits(known, &known.demands[layer], search, apart))
+    })?;
+    stage.own = all.into_iter().enumerate().map(|(layer, counts)| stage.place(counts, Some(layer))).collect();
+    timed(&mut stage, cx)?;
     Ok(stage)
+}
+
+/// Computes the times of all exchanges on the candidates that have none.
+fn timed(stage: &mut StageModel, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
+    let (known, untimed) = (&*stage, stage.untimed());
+    let all = cx.spread(untimed.clone(), |candidate, apart| {
+        Watch::<()>::checkpoint(apart)?;
+        Ok(known.exchanges(candidate))
+    })?;
+    for (candidate, exchanges) in untimed.into_iter().zip(all) {
+        stage.time(candidate, exchanges?);
+    }
+    Ok(())
 }
 
 /// Adds circuits for the predicted loads of every layer.
@@ -122,21 +139,30 @@ pub(super) fn predict(
 ) -> Result<(), PlanEnded> {
     cx.phase("prediction", "predict the loads of every layer from the previous layer");
     let window = u32::try_from(settings.window).unwrap_or(u32::MAX);
-    let history = stage.scenario.history(window);
+    let history = cx.parallel(|| stage.scenario.history(window));
     let now = history.iterations.saturating_sub(1);
     if now == 0 {
         let text = "the trace has no iteration before the planned one, so the prediction gives every expert the same load";
         cx.note(Severity::Warning, text);
     }
-    for layer in 0..stage.layers() {
-        cx.checkpoint()?;
+    cx.checkpoint()?;
+    let (known, stop) = (&*stage, StopTest::from(Watch::<()>::stop_test(cx)));
+    let predicted = |layer: usize| {
+        let mut own = stop.clone();
+        Watch::<()>::checkpoint(&mut own).ok()?;
         let shares = expected(&history, now, layer, settings);
-        let demand = LayerDemand::by_shares(&stage.scenario, &shares);
-        let counts = circuits(stage, &demand, CircuitSearch::Swap, cx);
-        let predicted = stage.add(counts, None)?;
-        stage.predicted.push(predicted);
-    }
-    Ok(())
+        let demand = LayerDemand::by_shares(&known.scenario, &shares);
+        let counts = circuits(known, &demand, CircuitSearch::Swap, &mut own);
+        Some((counts, own.units))
+    };
+    // Threads that have no layer take columns of the matrices of other layers.
+    let all: Vec<_> = cx.parallel(|| (0..known.layers()).into_par_iter().map(predicted).collect());
+    // If the run must stop, some layers were left out; this checkpoint then returns the reason.
+    cx.checkpoint()?;
+    let all: Vec<(CircuitCounts, u64)> = all.into_iter().flatten().collect();
+    cx.count_work(all.iter().map(|(_, units)| units).sum());
+    stage.predicted = all.into_iter().map(|(counts, _)| stage.place(counts, None)).collect();
+    timed(stage, cx)
 }
 
 /// Reports the plan for a policy; for [`SwitchPolicy::Exact`], this is the plan of the cheapest schedule, if there is
@@ -178,8 +204,11 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
 /// placed freely, all-to-alls count as 0, because a placement may keep all tokens on their servers.
 pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let body = &scenario.body;
-    let demands =
-        if body.placement.is_some() { Vec::new() } else { StageModel::of(body, RoutingRule::Spill).demands };
+    let demands = if body.placement.is_some() {
+        Vec::new()
+    } else {
+        cx.parallel(|| StageModel::of(body, RoutingRule::Spill)).demands
+    };
     let least = least_on_circuits(body, &demands, &[])?;
     cx.bound_over(least, ON_CIRCUITS);
     if !body.region.failed_nics.is_empty() {

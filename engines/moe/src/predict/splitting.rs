@@ -8,6 +8,7 @@
 
 use super::passage::PassageProblem;
 use super::simplex::project_from;
+use rayon::prelude::*;
 
 /// Maximum change of an entry from step to step, and maximum difference between the two parts of the splitting, at
 /// which the search ends: far below the errors of predictions.
@@ -16,11 +17,17 @@ const CLOSE: f64 = 1e-6;
 const MOST_STEPS: usize = 2000;
 /// Over-relaxation factor; Boyd and others recommend 1.5 to 1.8.
 const RELAXED: f64 = 1.6;
+/// Number of products of numbers in the smallest part of a step that another thread may take: about a tenth of a
+/// millisecond.
+const SMALLEST_PART: usize = 1 << 18;
 /// Number of steps of the power method; few are enough, because the penalty needs only a rough eigenvalue.
 const POWERS: usize = 12;
 
+/// A column: its number, its shares, its multipliers, and the threshold of its last projection.
+type NumberedColumn<'c> = (usize, ((&'c mut [f64], &'c mut [f64]), &'c mut f64));
+
 /// Improves a transition matrix until it is optimal up to [`CLOSE`], in at most [`MOST_STEPS`] steps; returns the
-/// number of steps.
+/// number of steps. On a thread of a pool, other threads of the pool take a part of the columns; the result is the same.
 pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     let n = problem.n;
     let rho = penalty(problem);
@@ -46,27 +53,36 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
             // First part: P (A + rho I) = B + rho (Z - U).
             *target = b + rho * (share - pull);
         }
-        let mut apart = 0.0;
-        let columns = passage.chunks_exact_mut(n).zip(pull.chunks_exact_mut(n)).zip(&mut thresholds);
-        for (j, ((share, pull), threshold)) in columns.enumerate() {
-            times_column(&inverse, n, &target, j, &mut column);
+        // Each column needs only its own part of the matrices.
+        let step = |column: &mut Vec<f64>, (j, ((share, pull), threshold)): NumberedColumn<'_>| {
+            times_column(&inverse, n, &target, j, column);
             // Primal residual: distance of the two parts.
-            apart = largest(&column, share).max(apart);
+            let apart = largest(column, share);
             for (pull, (free, share)) in pull.iter_mut().zip(column.iter().zip(&*share)) {
                 // Over-relaxed point plus the multiplier.
                 *pull += RELAXED * free + (1.0 - RELAXED) * share;
             }
             column.copy_from_slice(pull);
             // Second part: projection of the column, starting from its last threshold.
-            *threshold = project_from(&mut column, *threshold);
+            *threshold = project_from(column, *threshold);
             // Dual residual: movement of the projection.
-            apart = largest(&column, share).max(apart);
-            for (pull, (share, new)) in pull.iter_mut().zip(share.iter_mut().zip(&column)) {
+            let moved = largest(column, share);
+            for (pull, (share, new)) in pull.iter_mut().zip(share.iter_mut().zip(&*column)) {
                 // U += relaxed P - Z.
                 *pull -= new;
                 *share = *new;
             }
-        }
+            apart.max(moved)
+        };
+        let apart = if rayon::current_thread_index().is_some() {
+            let columns = passage.par_chunks_exact_mut(n).zip(pull.par_chunks_exact_mut(n));
+            let columns = columns.zip(thresholds.par_iter_mut()).enumerate();
+            let columns = columns.with_min_len((SMALLEST_PART / (n * n)).max(1));
+            columns.map_init(|| vec![0.0; n], step).reduce(|| 0.0, f64::max)
+        } else {
+            let columns = passage.chunks_exact_mut(n).zip(pull.chunks_exact_mut(n)).zip(&mut thresholds);
+            columns.enumerate().map(|each| step(&mut column, each)).fold(0.0, f64::max)
+        };
         if apart < CLOSE {
             return taken;
         }

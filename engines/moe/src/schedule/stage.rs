@@ -100,12 +100,27 @@ impl StageModel {
     /// # Errors
     /// A pair of servers with bytes in some layer and without a path.
     pub fn add(&mut self, counts: CircuitCounts, after: Option<usize>) -> Result<usize, Unreachable> {
+        let at = self.place(counts, after);
+        if self.untimed().last() == Some(&at) {
+            match self.exchanges(at) {
+                Ok(exchanges) => self.time(at, exchanges),
+                Err(pair) => {
+                    self.candidates.pop();
+                    return Err(pair);
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// Adds circuits as [`Self::add`] does, but without the times of the exchanges on them.
+    pub fn place(&mut self, counts: CircuitCounts, after: Option<usize>) -> usize {
         // Equal circuits are one candidate, known as soon as the earlier of both demands is known.
         if let Some(at) = self.candidates.iter().position(|known| known.counts == counts) {
             let known = Arc::make_mut(&mut self.candidates[at]);
             // `None` (known in advance) is earlier than any layer.
             known.after = known.after.zip(after).map(|(one, other)| one.min(other));
-            return Ok(at);
+            return at;
         }
         let region = &self.scenario.region;
         // NICs are chosen to match those of the previous candidate, so that a change between the two sets few circuits.
@@ -120,14 +135,27 @@ impl StageModel {
             circuit.action = CircuitAction::Add;
         }
         nics.sort_unstable();
+        self.candidates.push(Arc::new(CircuitCandidate { counts, nics, after, exchanges: Vec::new() }));
+        self.candidates.len() - 1
+    }
+
+    /// Returns the indices of the candidates without times of exchanges.
+    pub fn untimed(&self) -> Vec<usize> {
+        (0..self.candidates.len()).filter(|at| self.candidates[*at].exchanges.is_empty()).collect()
+    }
+
+    /// Returns the times of the exchange of every layer on the circuits of a candidate.
+    ///
+    /// # Errors
+    /// A pair of servers with bytes in some layer and without a path.
+    pub fn exchanges(&self, candidate: usize) -> Result<Vec<AllToAll>, Unreachable> {
         // Every layer on every candidate is timed once; schedules only add up these times.
-        let exchanges = self
-            .demands
-            .iter()
-            .map(|demand| Ok(routed(region, &self.rates, demand, &nics, self.rule)?.all_to_all))
-            .collect::<Result<Vec<_>, Unreachable>>()?;
-        self.candidates.push(Arc::new(CircuitCandidate { counts, nics, after, exchanges }));
-        Ok(self.candidates.len() - 1)
+        (0..self.layers()).map(|layer| Ok(self.routed(candidate, layer)?.all_to_all)).collect()
+    }
+
+    /// Sets the times of the exchanges on a candidate.
+    pub fn time(&mut self, candidate: usize, exchanges: Vec<AllToAll>) {
+        Arc::make_mut(&mut self.candidates[candidate]).exchanges = exchanges;
     }
 
     /// Returns the time of an exchange of a layer on a candidate, ms.

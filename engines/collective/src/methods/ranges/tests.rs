@@ -168,3 +168,28 @@ fn growing_cuts_close_most_of_the_gap_of_a_dgx1() {
     let raised = points.iter().filter(|point| point.floor.as_ref().unwrap().growing.is_some());
     assert!(raised.count() >= 2);
 }
+
+/// Sizes, epoch lengths and numbers of pieces may be searched on any thread.
+#[test]
+fn any_number_of_threads_finds_the_same_plan() {
+    let cases: [(&str, &[u64]); 4] = [
+        ("mi250x2-allgather-1gb", &[64_000, 1_000_000, 64_000_000]),
+        ("dgx1-allgather-200kb", &[16_000, 64_000, 256_000, 1_000_000]),
+        ("dgx1-allreduce-200kb", &[1_000, 1_000_000]),
+        ("ndv2x2-alltoall-1mb", &[]),
+    ];
+    for (name, sizes) in cases {
+        let mut scenario = preset(name);
+        scenario.demand.sizes_bytes = sizes.to_vec();
+        let found = |threads| {
+            let asked = Ask::of(&methods::all(), "auto", scenario.clone()).typed(&[("programs_s", "0")]);
+            let done = asked.threads(threads).run().done;
+            let plan = downcast::<Collective>(&done.plan.unwrap()).unwrap();
+            (serde_json::to_string(&plan.plan().result).unwrap(), done.value, done.bound, done.work)
+        };
+        let alone = found(1);
+        for threads in [2, 3] {
+            assert!(found(threads) == alone, "{name}, {threads} threads");
+        }
+    }
+}

@@ -125,8 +125,11 @@ impl TreeLibrary<'_> {
                         let list = self.list(one.variant, shard_bytes, pieces, one.order);
                         (next, list.map(|list| f64::from(list.schedule.finish) * list.timing.epoch_us))
                     };
-                    let finishes: Vec<(usize, Option<f64>)> =
-                        watch.parallel(|| block.par_iter().map(finish).collect());
+                    let finishes: Vec<(usize, Option<f64>)> = if block.len() > 1 {
+                        watch.parallel(|| block.par_iter().map(finish).collect())
+                    } else {
+                        block.iter().map(finish).collect()
+                    };
                     for (next, finish_us) in finishes {
                         made[next] = Some(finish_us);
                     }

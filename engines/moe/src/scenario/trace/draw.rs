@@ -8,6 +8,8 @@ use super::super::MoeScenario;
 use super::sample::Normal;
 use super::{GateHistory, SyntheticTrace};
 use lightbay_core::random::Streams;
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Fraction of the drift that remains per iteration.
 const KEPT: f64 = 0.999;
@@ -15,6 +17,8 @@ const KEPT: f64 = 0.999;
 const ADDED: f64 = 0.05;
 /// Number of iterations between knots.
 const KNOT: u32 = 32;
+/// Number of entries of transition matrices below which a step is too short for another thread.
+const SMALLEST_PART: usize = 1 << 14;
 
 /// Purpose of a random stream.
 #[derive(Clone, Copy)]
@@ -43,6 +47,7 @@ fn added(steps: u32) -> f64 {
 }
 
 /// The drift of one layer, moved from iteration to iteration.
+#[derive(Clone)]
 struct Drift {
     layer: usize,
     /// State in the present iteration, which is the field `at`.
@@ -53,19 +58,21 @@ struct Drift {
 }
 
 impl Drift {
-    /// Returns the drift of a layer in an iteration.
-    fn at(streams: &TraceStreams, layer: usize, size: usize, iteration: u32) -> Self {
+    /// Returns the drift of a layer at the last knot up to an iteration.
+    fn before(streams: &TraceStreams, layer: usize, size: usize, iteration: u32) -> Self {
         let mut drift = Self { layer, state: vec![0.0; size], knot: vec![0.0; size], at: 0 };
         drift.leap(streams);
         while drift.at + KNOT <= iteration {
-            drift.at += KNOT;
-            drift.state.copy_from_slice(&drift.knot);
-            drift.leap(streams);
-        }
-        while drift.at < iteration {
-            drift.step(streams);
+            drift.next_knot(streams);
         }
         drift
+    }
+
+    /// Advances from a knot to the next knot.
+    fn next_knot(&mut self, streams: &TraceStreams) {
+        self.at += KNOT;
+        self.state.copy_from_slice(&self.knot);
+        self.leap(streams);
     }
 
     /// Samples the knot after the present one.
@@ -169,8 +176,9 @@ fn cap(shares: &mut [f64], most: f64) {
 
 /// Transition of tokens from the experts of a layer to the experts of the next layer: logits by source expert, then
 /// destination expert.
+#[derive(Clone)]
 struct ExpertTransitions {
-    fixed: Vec<f64>,
+    fixed: Arc<Vec<f64>>,
     drift: Drift,
 }
 
@@ -192,7 +200,96 @@ impl ExpertTransitions {
     }
 }
 
-/// Returns the loads of the iterations up to `iteration`, with the tokens of that iteration.
+/// Returns the results of `work` for all items, in their order; on a thread of a pool, all threads of the pool take items.
+fn each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+    if rayon::current_thread_index().is_some() {
+        items.into_par_iter().map(work).collect()
+    } else {
+        items.into_iter().map(work).collect()
+    }
+}
+
+/// A synthetic trace of a scenario.
+struct TraceSource<'t> {
+    trace: &'t SyntheticTrace,
+    streams: TraceStreams,
+    experts: usize,
+    ranks: usize,
+    layers: usize,
+    /// Copies of tokens that a rank sends.
+    copies: f64,
+    /// Largest share of an expert.
+    most: f64,
+}
+
+/// Iterations between two knots, which need nothing from other iterations.
+struct TraceBlock {
+    first: u32,
+    last: u32,
+    /// Transitions at the knot before these iterations.
+    passages: Vec<ExpertTransitions>,
+    /// Shares of the experts of layer 0, by iteration.
+    popular: Vec<Vec<f64>>,
+}
+
+impl TraceSource<'_> {
+    /// Changes the transitions of all layers.
+    fn move_all(&self, passages: &mut [ExpertTransitions], change: impl Fn(&mut Drift) + Sync) {
+        if rayon::current_thread_index().is_some() && self.experts * self.experts >= SMALLEST_PART {
+            passages.par_iter_mut().for_each(|passage| change(&mut passage.drift));
+        } else {
+            passages.iter_mut().for_each(|passage| change(&mut passage.drift));
+        }
+    }
+
+    /// Returns the loads of a block by iteration, layer and expert, and the tokens of its last iteration.
+    fn loads(&self, block: TraceBlock) -> (Vec<f64>, Vec<f64>) {
+        let TraceBlock { first, last, mut passages, popular } = block;
+        let (experts, ranks) = (self.experts, self.ranks);
+        let mut loads = Vec::with_capacity(popular.len() * self.layers * experts);
+        let mut tokens = vec![0.0; self.layers * ranks * experts];
+        let (mut shares, mut column) = (vec![0.0; experts], vec![0.0; experts]);
+        let (mut load, mut row) = (vec![0.0; experts], vec![0.0; experts]);
+        for (at, popular) in (first..=last).zip(&popular) {
+            self.move_all(&mut passages, |drift| {
+                while drift.at < at {
+                    drift.step(&self.streams);
+                }
+            });
+            let even = self.trace.balance * (1.0 - (-f64::from(at) / self.trace.balance_iterations).exp());
+            for layer in 0..self.layers {
+                match layer.checked_sub(1).and_then(|before| passages.get(before)) {
+                    Some(passage) => passage.shares(&load, &mut column, &mut shares),
+                    None => shares.copy_from_slice(popular),
+                }
+                for share in &mut shares {
+                    *share = (1.0 - even) * *share + even / experts as f64;
+                }
+                let mut normal = self.streams.of(StreamUse::Rows, layer, at);
+                load.fill(0.0);
+                for rank in 0..ranks {
+                    let weights = shares.iter().map(|share| self.trace.kappa * experts as f64 * share);
+                    normal.dirichlet(weights, &mut row);
+                    cap(&mut row, self.most);
+                    for (sum, share) in load.iter_mut().zip(&row) {
+                        *sum += share / ranks as f64;
+                    }
+                    if at == last {
+                        let place = (layer * ranks + rank) * experts;
+                        for (token, share) in tokens.iter_mut().skip(place).zip(&row) {
+                            *token = share * self.copies;
+                        }
+                    }
+                }
+                loads.extend_from_slice(&load);
+            }
+        }
+        (loads, tokens)
+    }
+}
+
+/// Returns the loads of the iterations up to `iteration`, with the tokens of that iteration. On a thread of a pool, other
+/// threads of the pool take some of the blocks and layers; the result is the same.
 pub(super) fn history(
     scenario: &MoeScenario,
     trace: &SyntheticTrace,
@@ -200,10 +297,18 @@ pub(super) fn history(
     before: u32,
 ) -> GateHistory {
     let shape = scenario.shape();
-    let (experts, ranks) = (shape.experts as usize, shape.ep as usize);
-    let layers = scenario.stage_layers() as usize;
+    let source = TraceSource {
+        trace,
+        streams: TraceStreams(Streams::new(trace.seed)),
+        experts: shape.experts as usize,
+        ranks: shape.ep as usize,
+        layers: scenario.stage_layers() as usize,
+        copies: shape.copies(),
+        most: 1.0 / f64::from(shape.top_k.max(1)),
+    };
+    let TraceSource { streams, experts, ranks, layers, .. } = &source;
+    let (experts, ranks, layers) = (*experts, *ranks, *layers);
     let first = iteration.saturating_sub(before);
-    let streams = TraceStreams(Streams::new(trace.seed));
     let iterations = (iteration - first) as usize + 1;
     let mut history = GateHistory {
         first,
@@ -212,54 +317,43 @@ pub(super) fn history(
         experts,
         ranks,
         loads: Vec::with_capacity(iterations * layers * experts),
-        tokens: vec![0.0; layers * ranks * experts],
+        tokens: Vec::new(),
     };
-    let mut popularity = Popularity::new(&streams, experts);
+    let mut popularity = Popularity::new(streams, experts);
     while popularity.at < first {
-        popularity.step(&streams, trace.popularity_memory);
+        popularity.step(streams, trace.popularity_memory);
     }
     let squares = experts * experts;
-    let mut passages: Vec<ExpertTransitions> = (1..layers)
-        .map(|layer| {
-            let mut normal = streams.of(StreamUse::Passage, layer, 0);
-            let fixed = (0..squares).map(|_| trace.passage_std * normal.normal()).collect();
-            ExpertTransitions { fixed, drift: Drift::at(&streams, layer, squares, first) }
-        })
-        .collect();
-    let (mut shares, mut column) = (vec![0.0; experts], vec![0.0; experts]);
-    let (mut load, mut row) = (vec![0.0; experts], vec![0.0; experts]);
-    for at in first..=iteration {
-        if at > first {
-            popularity.step(&streams, trace.popularity_memory);
-            for passage in &mut passages {
-                passage.drift.step(&streams);
+    let mut passages: Vec<ExpertTransitions> = each((1..layers).collect(), |layer| {
+        let mut normal = streams.of(StreamUse::Passage, layer, 0);
+        let fixed: Vec<f64> = (0..squares).map(|_| trace.passage_std * normal.normal()).collect();
+        ExpertTransitions { fixed: Arc::new(fixed), drift: Drift::before(streams, layer, squares, first) }
+    });
+    // As many blocks at once as there are threads: each has its own transitions, which need memory.
+    let threads = if rayon::current_thread_index().is_some() { rayon::current_num_threads() } else { 1 };
+    let mut next = first;
+    while next <= iteration {
+        let mut blocks = Vec::with_capacity(threads);
+        while blocks.len() < threads && next <= iteration {
+            let last = iteration.min(next / KNOT * KNOT + KNOT - 1);
+            let popular = (next..=last).map(|at| {
+                if at > popularity.at {
+                    popularity.step(streams, trace.popularity_memory);
+                }
+                let mut shares = vec![0.0; experts];
+                popularity.shares(trace.popularity_scale, &mut shares);
+                shares
+            });
+            let popular = popular.collect();
+            blocks.push(TraceBlock { first: next, last, passages: passages.clone(), popular });
+            if last < iteration {
+                source.move_all(&mut passages, |drift| drift.next_knot(streams));
             }
+            next = last + 1;
         }
-        let even = trace.balance * (1.0 - (-f64::from(at) / trace.balance_iterations).exp());
-        for layer in 0..layers {
-            match layer.checked_sub(1).and_then(|before| passages.get(before)) {
-                Some(passage) => passage.shares(&load, &mut column, &mut shares),
-                None => popularity.shares(trace.popularity_scale, &mut shares),
-            }
-            for share in &mut shares {
-                *share = (1.0 - even) * *share + even / experts as f64;
-            }
-            let mut normal = streams.of(StreamUse::Rows, layer, at);
-            load.fill(0.0);
-            for rank in 0..ranks {
-                normal.dirichlet(shares.iter().map(|share| trace.kappa * experts as f64 * share), &mut row);
-                cap(&mut row, 1.0 / f64::from(shape.top_k.max(1)));
-                for (sum, share) in load.iter_mut().zip(&row) {
-                    *sum += share / ranks as f64;
-                }
-                if at == iteration {
-                    let place = (layer * ranks + rank) * experts;
-                    for (token, share) in history.tokens.iter_mut().skip(place).zip(&row) {
-                        *token = share * shape.copies();
-                    }
-                }
-            }
-            history.loads.extend_from_slice(&load);
+        for (loads, tokens) in each(blocks, |block| source.loads(block)) {
+            history.loads.extend(loads);
+            history.tokens = tokens;
         }
     }
     history
