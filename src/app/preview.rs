@@ -10,8 +10,8 @@ use lightbay_core::param::ParamValue;
 /// either number.
 const FIRST_KEY: u64 = 1 << 62;
 
-/// Time limit of the preview method, s.
-const LIMIT_S: f64 = 2.0;
+/// Time limit of the preview method, s: on a busy machine, a second of computing may take ten.
+const LIMIT_S: f64 = 10.0;
 
 /// Time of a run in which its first plan may arrive before a preview, s.
 const EARLY_S: f64 = 1.0;

@@ -347,7 +347,7 @@ fn an_edited_voltage_shows_its_bounds_at_once_and_its_throughput_when_it_is_cert
     let screen = bench.alone("pod", 4, 160, 45);
     has(&screen, &format!("> X 0  voltage {}", 1 - old));
     has(&screen, "hop bound 0.01");
-    has(&screen, "lengths 1:2 0.01");
+    has(&screen, "length bound 0.01");
     at_sizes("pod-edit-changed", &mut bench, &[(80, 24), (120, 40)]);
     // The certified plan of the edit arrives: every pane shows it.
     let previews = vec![Preview { variant: "", plan: Ok(plan("pdtt")) }];

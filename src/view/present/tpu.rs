@@ -14,7 +14,7 @@ use crate::app::state::App;
 use lightbay_core::clock::Deadline;
 use lightbay_engines::tpu::analysis::estimate::{self, EstimatedRoutes};
 use lightbay_engines::tpu::analysis::explained;
-use lightbay_engines::tpu::analysis::tori::Tori;
+use lightbay_engines::tpu::analysis::tori::{ROUTED_CUBES, Tori};
 use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::report::NOT_ROUTED;
@@ -277,6 +277,16 @@ impl KindPanes for Tpu {
         out: &mut Drawn,
     ) {
         let app = input.app;
+        let is_first = app.plans.shown().is_none() && app.preview().is_none();
+        if input.info.number == 1
+            && is_first
+            && let Some(tori) = self.tori(app, &mut out.jobs).filter(|tori| tori.cubes <= ROUTED_CUBES)
+        {
+            let beside =
+                vc_load::ComparedRoutes { tori: Some(&tori), baseline: None, waits: true, newer: None };
+            self.vc_load.draw(input, None, &beside, area, buf, drawn, out);
+            return;
+        }
         let Some(plan) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
         let tori = self.tori(app, &mut out.jobs);
         let tori = tori.as_deref();
@@ -293,7 +303,7 @@ impl KindPanes for Tpu {
             let routed = routed.unwrap_or_else(|| Arc::clone(&plan));
             let newer = Some(app.shown_key()).filter(|key| *key != routed.key);
             let beside = vc_load::ComparedRoutes { tori, baseline: baseline.as_ref(), waits, newer };
-            self.vc_load.draw(input, &routed, &beside, area, buf, drawn, out);
+            self.vc_load.draw(input, Some(&routed), &beside, area, buf, drawn, out);
         } else {
             // The switches of a new plan are shown at once, with the loads of its routes as soon as they are known.
             let plan = routed.filter(|routed| routed.facts.pod == plan.facts.pod).unwrap_or(plan);

@@ -71,6 +71,24 @@ pub(super) const TERMS: &[Term] = &[
         "Order in which turns from link to link are tried; a turn is allowed unless it closes a cycle, because cycles can deadlock.",
     ),
     Term::new(
+        "turn model",
+        "Set of allowed turns from link to link that closes no cycle, so that routes by these turns cannot deadlock.",
+    )
+    .also(&["allowed turns"]),
+    Term::new(
+        "dateline",
+        "Link of a ring of a torus at which dimension-order routes change to the next virtual channel, which opens the \
+         cycle of the ring.",
+    ),
+    Term::new(
+        "bound in search",
+        "Upper bound on the MCF of the pod that a search tries at the moment; it says nothing about other pods.",
+    ),
+    Term::new(
+        "max/mean",
+        "Load of the most loaded channel divided by the mean load of all channels: 1 if all are equally loaded.",
+    ),
+    Term::new(
         "allocator",
         "The part of a router that decides in every cycle which inputs of its crossbar send to which outputs; an ideal \
          allocator lets every output serve any waiting flit.",

@@ -37,6 +37,8 @@ pub(super) fn limit(chips: usize, claims: &RoutingClaims) -> Section {
         axis_label: "offered",
         axis_unit: Unit::FLITS.with_decimals(2),
         curves: vec![curve],
+        range: Some((0.0, 1.1 * limit)),
+        marks: vec![Mark { at: limit, name: format!("limit {}", number(limit, Unit::FLITS)) }],
         ..Curves::default()
     };
     let answer = Phrase::new().muted("at most ").answer(number(limit, Unit::FLITS));

@@ -166,7 +166,7 @@ fn curves(rows: &[SizeRow], designs: &Designs) -> Curves {
         curves: vec![
             curve("design", "Design", Tone::Answer, designed),
             curve("bound", "Bound on any pod", Tone::Good, of(|row| Some(row.bound))),
-            curve("pdtt", "PDTT", Tone::Text, of(|row| row.pdtt)),
+            curve("pdtt", "PDTT", Tone::Muted, of(|row| row.pdtt)),
             curve("pt", "PT", Tone::Muted, of(|row| Some(row.pt))),
         ],
         range: Some((0.0, most)),

@@ -15,13 +15,15 @@ use lightbay_engines::tpu::analysis::explained::{PodFacts, between};
 use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
 use lightbay_engines::tpu::report::words;
 use lightbay_widgets::{
-    Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles,
-    TilesState, Tone, number,
+    Label, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles, TilesState, Tone, number,
 };
+use pairs::CubePairs;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
+
+mod pairs;
 
 /// Layout of the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ enum CrossingsForm {
 const ABOUT_TEXT: u16 = 3;
 const MORE: u16 = 5;
 const LEAST: u16 = 3;
+/// Number of rows of a picture of the switches with the links of one of them, below the circuits from cube to cube.
+const LEAST_MORE: u16 = 10;
 
 /// Number of rows of the headings, of a picture of the faces, and of blank rows, besides a row per cube.
 const PICTURES: u16 = 12;
@@ -48,6 +52,9 @@ const BRIGHTEST: f64 = 0.6;
 
 /// Maximum number of cubes whose circuits are listed.
 const LISTED: usize = 8;
+
+/// Number of columns of a pane below which its title names the meaning of the numbers.
+const SMALL: u16 = 60;
 
 /// Number of columns of the links of a switch.
 const LINKS: u16 = 34;
@@ -77,9 +84,8 @@ pub struct CrossingsPane {
     groups: Vec<Vec<Piece>>,
     items: Arc<[Item]>,
     editing: Option<Arc<CellEditing>>,
-    pairs: [Vec<MatrixCell>; 2],
+    pairs: CubePairs,
     state: TilesState,
-    matrices: [MatrixState; 2],
 }
 
 /// The plan or torus with which circuits are compared.
@@ -135,7 +141,15 @@ impl CrossingsPane {
         let theme = &input.app.look.theme;
         let mut hidden = None;
         if form == CrossingsForm::Pairs {
-            self.draw_pairs(input, facts, tori, inner, buf);
+            let below = ABOUT_TEXT + 1 + LEAST_MORE;
+            let has_below = inner.height >= facts.pod.cubes() as u16 + 3 + below;
+            let above = inner.height - if has_below { below } else { 0 };
+            let used = self.pairs.draw(input, facts, tori, Rect { height: above, ..inner }, buf) + 1;
+            if has_below {
+                Self::draw_about(input, plan, (form, tori), from(inner, used), buf);
+                let rest = from(inner, used + ABOUT_TEXT + 1);
+                self.draw_more(input, facts, (tori, selected), (form, self.loads.is_empty()), rest, buf);
+            }
         } else {
             let tiles = Tiles::new(theme, &self.rows, Self::columns(form), &self.tiles)
                 .groups(&self.groups)
@@ -177,7 +191,7 @@ impl CrossingsPane {
             let rest = from(inner, used + ABOUT_TEXT + 1);
             if rest.height >= LEAST && (by_face || rest.height >= MORE) {
                 let has_loads = !right.is_empty() || self.loads.is_empty();
-                self.draw_more(input, facts, (tori, selected), (by_face, has_loads), rest, buf);
+                self.draw_more(input, facts, (tori, selected), (form, has_loads), rest, buf);
             }
             let of = |row: u32, column: u32| match form {
                 CrossingsForm::Faces => faces::switch_at(row as usize, column as usize) as u32,
@@ -250,8 +264,14 @@ impl CrossingsPane {
             }
             None => vec![Piece::answer(format!("{} circuits", number::count(circuits as u64)))],
         };
-        let group = facts.group.clone().unwrap_or_else(|| "not symmetric".to_owned());
-        Title { context: vec![Piece::muted(group)], value }
+        // A small pane has no legend.
+        let context = match &facts.group {
+            Some(_) if width < SMALL => "voltage".to_owned(),
+            None if width < SMALL => "from cube 0".to_owned(),
+            Some(group) => group.clone(),
+            None => "not symmetric".to_owned(),
+        };
+        Title { context: vec![Piece::muted(context)], value }
     }
 
     fn fill(
@@ -382,6 +402,9 @@ impl CrossingsPane {
             line(theme, &[Piece::muted(words)], row(area, 1), buf);
         }
         let legend = match (facts.pod.symmetry().is_some(), plan.free) {
+            _ if form == CrossingsForm::Pairs => {
+                "number above: circuits between the cube of the row and the cube of the column"
+            }
             (true, true) if form == CrossingsForm::Faces => {
                 "number: voltage, the shift of a switch from cube to cube; e edits it"
             }
@@ -405,13 +428,15 @@ impl CrossingsPane {
         input: &PaneInput<'_>,
         facts: &PodFacts,
         (tori, selected): (Option<&Tori>, Option<usize>),
-        (has_voltages, has_loads): (bool, bool),
+        (form, has_loads): (CrossingsForm, bool),
         area: Rect,
         buf: &mut Buffer,
     ) {
         let theme = &input.app.look.theme;
+        let has_voltages = form == CrossingsForm::Faces;
+        let has_pairs = form == CrossingsForm::Pairs;
         let (left, right) = faces::two(area);
-        let pairs = facts.pod.cubes() as u16 + 3;
+        let pairs = if has_pairs { LEAST } else { facts.pod.cubes() as u16 + 3 };
         let spare = area.height.saturating_sub(2 + pairs) / 4;
         let tall = if theme.shades() { spare.clamp(1, faces::tall_for(left)) } else { 1 };
         let used = 2 + 4 * tall;
@@ -421,7 +446,7 @@ impl CrossingsPane {
             faces::draw_faces(input, word, &self.faces, (tall, selected), left, buf);
             rest = from(area, used);
         }
-        if !has_loads && rest.height >= MORE {
+        if !has_loads && area.height >= MORE {
             let place = if has_voltages { left } else { right };
             faces::draw_faces(input, &self.loads_heading, &self.loads, (tall, selected), place, buf);
             rest = from(area, used);
@@ -434,52 +459,8 @@ impl CrossingsPane {
         }
         let cubes = facts.pod.cubes() as u16;
         // Below a name and a row of headings, all rows must fit.
-        if right.width >= cubes * 3 + 3 && right.height >= cubes + 2 {
-            self.draw_pairs(input, facts, tori, right, buf);
-        }
-    }
-
-    /// Draws the circuits from cube to cube, next to the circuits of the torus.
-    fn draw_pairs(
-        &mut self,
-        input: &PaneInput<'_>,
-        facts: &PodFacts,
-        tori: Option<&Tori>,
-        area: Rect,
-        buf: &mut Buffer,
-    ) {
-        let theme = &input.app.look.theme;
-        let cubes = facts.pod.cubes();
-        let names: Vec<Label> = (0..cubes).map(|cube| Label::from(cube.to_string())).collect();
-        let pt = tori.and_then(|tori| tori.torus(false));
-        let mut sides = vec![("this pod".to_owned(), facts.between())];
-        let needed = (cubes as u16 * 3 + 6) * 2;
-        if let Some(torus) = pt.filter(|_| area.width >= needed) {
-            sides.push((torus.name.clone(), between(&torus.pod)));
-        }
-        // Both have one scale.
-        let most = sides.iter().flat_map(|side| side.1.iter().flatten()).copied().max().unwrap_or(1).max(1);
-        let width = (area.width - 3 * (sides.len() as u16 - 1)) / sides.len() as u16;
-        let width = width.min(cubes as u16 * 6 + 8);
-        let mut rest = area;
-        for (at, (name, count)) in sides.into_iter().enumerate() {
-            let (place, right) = beside(rest, width, 3);
-            rest = right;
-            line(
-                theme,
-                &[if at == 0 { Piece::answer(name) } else { Piece::muted(name) }],
-                row(place, 0),
-                buf,
-            );
-            let cells = &mut self.pairs[at];
-            cells.clear();
-            cells.extend(count.iter().flatten().map(|&circuits| MatrixCell {
-                value: Some(circuits as i32),
-                heat: Some(Theme::heat_level(f64::from(circuits) / f64::from(most))),
-                ..MatrixCell::default()
-            }));
-            let matrix = Matrix::new(theme, &names, &names, cells);
-            (&matrix).render(from(place, 1), buf, &mut self.matrices[at]);
+        if !has_pairs && right.width >= cubes * 3 + 3 && right.height >= cubes + 2 {
+            self.pairs.draw(input, facts, tori, right, buf);
         }
     }
 

@@ -108,7 +108,7 @@ pub fn loads_of(facts: &PodFacts) -> (Vec<Tile>, String) {
     let used = || loads.iter().copied().filter(|load| *load > 0);
     let (Some(low), Some(high)) = (used().min(), used().max()) else { return (Vec::new(), String::new()) };
     let is_even = f64::from(high) < EVEN * f64::from(low);
-    let heading = if is_even { format!("max load, even: {low} to {high}") } else { "max load".to_owned() };
+    let heading = if is_even { format!("max {low}-{high}") } else { "max load".to_owned() };
     let share = |load: u32| f64::from(load.saturating_sub(low)) / f64::from((high - low).max(1));
     let tile = |load: u32| Tile {
         text: load.to_string().into(),

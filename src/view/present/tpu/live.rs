@@ -75,9 +75,9 @@ impl Live {
             Piece::text("  "),
             figures::change(&change(before, self.hop_bound, Some(Sense::Max), TOLERANCE)),
         ];
-        for ((electrical, optical), bound) in &self.two_length {
-            pieces.push(Piece::muted(format!("  lengths {electrical}:{optical} ")));
-            pieces.push(Piece::text(mcf(*bound)));
+        if let Some(bound) = self.two_length.iter().map(|(_, bound)| *bound).reduce(f64::min) {
+            pieces.push(Piece::muted("  length bound "));
+            pieces.push(Piece::text(mcf(bound)));
         }
         pieces.push(Piece::muted("  avg hops "));
         pieces.push(Piece::text(number::fixed(self.avg_hops, 4)));

@@ -14,10 +14,13 @@ use lightbay_widgets::{
     Column, Columns, Label, Meter, PaneState as Shown, Part, Piece, Range, Scale, Spread, Table, TableRow,
     TableState, Tone, number,
 };
+use pieces::{head, letter, name_piece, ratio_pieces, tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
+
+mod pieces;
 
 /// Number of columns of the bars with their numbers, next to the distributions.
 const BARS: u16 = 32;
@@ -31,8 +34,14 @@ const WHOLE: (u16, u16) = (100, 28);
 /// Width of a pane below which its title is abbreviated.
 const NARROW: u16 = 70;
 
+/// Number of rows of a plot with its heading and axis, up to which columns beyond the plan's get no extra height.
+const LOW: u16 = 5;
+
 /// Number of columns of the scale of shares.
 const SCALE: u16 = 4;
+
+/// Factor by which the bars of a plan leave room for those of the tori, until these are known.
+const BEFORE_TORI: f64 = 1.5;
 
 /// Factor of a channel in an item's id: the last two digits of the id are the virtual channel.
 const STRIDE: ItemId = 100;
@@ -48,6 +57,8 @@ pub struct VcPane {
     items: Arc<[Item]>,
     spreads: Vec<Vec<Spread>>,
     spread_of: Option<(PlanKey, u16, usize)>,
+    /// Number of hops for which a bar is full.
+    full: f64,
     table: TableState,
 }
 
@@ -82,35 +93,12 @@ impl BaselineRoutes<'_> {
     }
 }
 
-/// Returns the tone of a virtual channel: strong for the displayed plan, dim for the routes that it is compared with.
-const fn tone(vc: usize, present: bool) -> Tone {
-    let series = (vc % 5) as u8 + 1;
-    if present { Tone::Series(series) } else { Tone::SeriesDim(series) }
-}
-
-const fn letter(vc: usize) -> char {
-    ['#', '=', 'o', '+', '%'][vc % 5]
-}
-
-fn ratio_pieces(side: &Side) -> Vec<Piece> {
-    let value = side.ratio().map_or(f64::NAN, |ratio| ratio);
-    let number = Piece::new(number::fixed(value, 2), if side.present { Tone::Answer } else { Tone::Muted });
-    let mut pieces = vec![Piece::muted("ratio "), number];
-    pieces.push(if side.uneven() { Piece::new(" !", Tone::Bad).bold() } else { Piece::text("  ") });
-    pieces
-}
-
-fn name_piece(side: &Side, short: bool) -> Piece {
-    let name = if short { &side.short } else { &side.name };
-    if side.present { Piece::answer(name.clone()) } else { Piece::muted(name.clone()) }
-}
-
 impl VcPane {
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &ExplainedPod,
+        plan: Option<&ExplainedPod>,
         compared: &ComparedRoutes<'_>,
         area: Rect,
         buf: &mut Buffer,
@@ -118,13 +106,15 @@ impl VcPane {
         out: &mut Drawn,
     ) {
         let ComparedRoutes { tori, baseline, waits, newer } = *compared;
-        let routes = plan.facts.routes.as_ref();
+        let key = plan.map_or(0, |plan| plan.key);
+        let routed = plan.and_then(|plan| Some((plan, plan.facts.routes.as_ref()?)));
+        let routes = routed.map(|(_, routes)| routes);
         let count = tori.map_or(0, |tori| tori.tori.len() + 1);
-        let of = (plan.key, routes.is_some(), count, baseline.map(|baseline| baseline.plan.key));
+        let of = (key, routes.is_some(), count, baseline.map(|baseline| baseline.plan.key));
         if self.of != Some(of) {
             self.of = Some(of);
-            self.sides = match routes {
-                Some(routes) => sides(routes, plan.by_dimension, tori),
+            self.sides = match routed {
+                Some((plan, routes)) => sides(routes, plan.by_dimension, tori),
                 None => tori.filter(|_| waits).map_or_else(Vec::new, of_tori),
             };
             // The baseline comes after the plan and before the tori, which are dropped first if space is short.
@@ -133,12 +123,15 @@ impl VcPane {
                 self.sides.insert(after, side);
             }
             self.items = self.items();
+            let most = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
+            self.full = if tori.is_some() { most } else { BEFORE_TORI * most };
         }
         if self.sides.is_empty() {
-            return if waits {
-                frame(input, &Title::default(), Shown::Waiting("an estimate of the routes"), area, buf);
-            } else {
-                no_routes(input, plan, area, buf);
+            return match plan.filter(|_| !waits) {
+                Some(plan) => no_routes(input, plan, area, buf),
+                None => {
+                    frame(input, &Title::default(), Shown::Waiting("an estimate of the routes"), area, buf);
+                }
             };
         }
         let mut value = Vec::new();
@@ -154,11 +147,13 @@ impl VcPane {
         let limit = ROUTED_CUBES * CHIPS;
         let remark = format!("; tori of more than {limit} chips are not routed for comparison");
         let remark = if unrouted { &*remark } else { "" };
-        let context = if routes.is_none() {
+        let context = if plan.is_none() {
+            vec![Piece::muted("tori only, no plan yet")]
+        } else if routes.is_none() {
             vec![Piece::new("waiting for the routes", Tone::Changed), Piece::muted("  tori only")]
         } else if let Some(newer) = newer {
-            vec![Piece::new(format!("{}, drawing {}", named(plan.key), named(newer)), Tone::Changed)]
-        } else if plan.is_estimate {
+            vec![Piece::new(format!("{}, drawing {}", named(key), named(newer)), Tone::Changed)]
+        } else if plan.is_some_and(|plan| plan.is_estimate) {
             let words =
                 if area.width < NARROW { "estimate" } else { "estimate: one routing pass, no routes yet" };
             vec![Piece::new(words, Tone::Changed)]
@@ -172,6 +167,7 @@ impl VcPane {
             return;
         }
         let selected = self.selected(input);
+        self.table.visible = 0..0;
         match input.mode() {
             "figures" => self.figures(input, selected, inner, buf),
             "hops" => self.bars(input, selected, inner, buf, out),
@@ -188,7 +184,10 @@ impl VcPane {
             _ => self.bars(input, selected, inner, buf, out),
         }
         let sentence = self.sentence(selected);
-        line(&input.app.look.theme, &sentence, below(inner), buf);
+        let (seen, all) = (self.table.visible.clone(), self.items.len());
+        let is_cut = !seen.is_empty() && seen.len() < all;
+        let rows = is_cut.then(|| Piece::muted(format!("rows {}-{} of {all}", seen.start + 1, seen.end)));
+        ends(&input.app.look.theme, &sentence, rows.as_slice(), below(inner), buf);
         drawn.items = Arc::clone(&self.items);
         drawn.chosen = selected.map(|(side, vc)| side as ItemId * STRIDE + vc as ItemId);
         drawn.page = usize::from(inner.height);
@@ -242,7 +241,7 @@ impl VcPane {
         out: &mut Drawn,
     ) {
         let theme = &input.app.look.theme;
-        let full = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
+        let full = self.full;
         let rows_of = |side: &Side| side.hops.len() as u16 + 1;
         // Tori that do not fit are dropped from the end, then the routes before balancing.
         let mut shown: Vec<(usize, &Side)> = self.sides.iter().enumerate().collect();
@@ -252,13 +251,17 @@ impl VcPane {
             shown.remove(if is_last { 0 } else { shown.len() - 1 });
         }
         let used = rows_of_all(&shown);
+        // Channels go before the heading of the only set.
+        let heading = u16::from(used <= area.height);
         let gap = u16::from(used + shown.len() as u16 <= area.height + 1);
         let digits = number::count(full as u64).len() as u16;
         let mut y = 0;
         for (index, side) in shown {
-            ends(theme, &[name_piece(side, false)], &ratio_pieces(side), row(area, y), buf);
+            if heading > 0 {
+                ends(theme, &[name_piece(side, false)], &ratio_pieces(side), row(area, y), buf);
+            }
             for (vc, hops) in side.hops.iter().enumerate() {
-                let place = row(area, y + 1 + vc as u16);
+                let place = row(area, y + heading + vc as u16);
                 if place.is_empty() {
                     break;
                 }
@@ -328,12 +331,14 @@ impl VcPane {
             spreads.map(|(at, spread)| self.scaled(at, spread, share).tallest()).fold(0.0, f64::max)
         };
         let present = tallest(&|at| self.sides[at].present);
-        let limit = if present > 0.0 { 2.0 * present } else { f64::INFINITY };
+        let heading = u16::from(share.is_none());
+        let plot = (area.height - heading) / channels;
+        // In few rows, the plan gets all of them.
+        let factor = if plot > LOW { 2.0 } else { 1.1 };
+        let limit = if present > 0.0 { factor * present } else { f64::INFINITY };
         let top = tallest(&|at| share.is_none() || own.contains(&at)).min(limit);
         let end = self.spreads.first().and_then(|spreads| spreads.first()).map_or(1.0, |spread| spread.end);
         let ticks = ticks(end, width);
-        let heading = u16::from(share.is_none());
-        let plot = (area.height - heading) / channels;
         // Of many plots, only the lowest has ticks; all have one scale.
         let has_ticks = |vc: u16| channels <= 2 || vc + 1 == channels;
         // Of very low plots, the ends of the scale would be in one row.
@@ -358,25 +363,8 @@ impl VcPane {
             for (vc, spread) in spreads.iter().enumerate() {
                 let part = from(*place, heading + vc as u16 * plot);
                 let part = Rect { height: plot.min(part.height), ..part };
-                let figures = side.figures(vc);
                 let tone = tone(vc, side.present);
-                let mut head = vec![Piece::new(format!("vc{vc}"), self::tone(vc, true))];
-                if part.width >= 22 {
-                    head.push(Piece::muted("  mean "));
-                    head.push(Piece::text(number::fixed(figures.mean, 0)));
-                }
-                head.push(Piece::muted(if part.width >= 14 { "  max " } else { " max " }));
-                let most = figures.most.to_string();
-                head.push(if side.present { Piece::answer(most) } else { Piece::text(most) });
-                if figures.idle > 0 {
-                    let idle = figures.idle as f64 / figures.channels.max(1) as f64;
-                    if part.width >= 32 {
-                        head.push(Piece::muted("  idle "));
-                        head.push(Piece::text(format!("{} %", number::percent(idle, 0))));
-                    }
-                    head.push(Piece::new(" !", Tone::Bad).bold());
-                }
-                line(theme, &head, row(part, 0), buf);
+                line(theme, &head(side, vc, part.width), row(part, 0), buf);
                 let scaled = self.scaled(at, spread, share);
                 let plot = from(part, 1);
                 (&Columns::new(theme, &scaled, top, tone, letter(vc))
@@ -438,7 +426,7 @@ impl VcPane {
         // Each plot gets at least five rows.
         let rows = rows.min(area.height.saturating_sub(4 + 6 * channels));
         let places: Vec<Rect> = columns(area, shown.len() as u16, 3).collect();
-        let full = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
+        let full = self.full;
         for (place, &at) in places.iter().zip(&shown) {
             let side = &self.sides[at];
             ends(theme, &[name_piece(side, false)], &ratio_pieces(side), row(*place, 0), buf);

@@ -7,7 +7,7 @@ use crate::model::topology::Topology;
 use crate::plan::Routing;
 use crate::report::words;
 use lightbay_core::problem::counted;
-use lightbay_core::quantity::number;
+use lightbay_core::quantity::grouped;
 use lightbay_core::report::{Cell, Column, Facts, Matrix, Phrase, Section, Table, Unit};
 use std::cmp::Reverse;
 
@@ -33,6 +33,11 @@ pub(in crate::report) struct Exposure {
     /// Switches that have failed in the scenario; no route uses them.
     failed: Vec<u8>,
     is_class: bool,
+}
+
+/// Formats a number of hops, with a blank between groups of digits above 9999.
+fn spaced(hops: u64) -> String {
+    if hops > 9_999 { grouped(hops) } else { hops.to_string() }
 }
 
 impl Exposure {
@@ -97,7 +102,6 @@ impl Exposure {
         let columns = vec![
             Column::counts("ocs", "switch"),
             Column::words("place", "place"),
-            Column::counts("links", "links").priority(2),
             Column::counts("hops", "hops"),
             Column::numbers("share", "of all hops", Unit::PERCENT.with_decimals(2)),
         ];
@@ -106,13 +110,12 @@ impl Exposure {
             let row = table.row(vec![
                 Cell::new(switch),
                 Cell::new(super::place(switch)),
-                Cell::new(self.links),
                 Cell::new(self.hops(switch)),
                 Cell::new(self.share(switch)),
             ]);
             (row.item, row.sentence) = (Some(switch as u32), self.sentence(switch));
         }
-        let count = |switch: usize| number(self.hops(switch) as f64);
+        let count = |switch: usize| spaced(self.hops(switch));
         let answer = if is_even {
             let range = format!("{} to {}", count(least), count(most));
             Phrase::new().muted("even: ").answer(range).muted(" hops")
@@ -123,27 +126,27 @@ impl Exposure {
         let legend = Phrase::new().muted(if asked {
             "no failed switch was tried yet; the run routes around each switch after the routes of the pod"
         } else {
-            "no fault sweep was requested: tolerated_ocs_faults=1 or with_faults=true routes around each switch"
+            "no fault sweep was requested: tolerated_ocs_faults=1 or with_faults=true starts one"
         });
-        Section::empty("Failed switches")
+        let section = Section::empty("Failed switches")
             .context(Phrase::new().muted("hops over each switch, % above the least used"))
             .answer(answer)
             .legend(legend)
             .usual(Some(most as u32))
-            .on_screens("exposure", "", faces)
-            .on_screens("switches", "", if is_even { self.tally() } else { table })
+            .on_screens("exposure", "", faces);
+        let section = if is_even { section.on_screens("levels", "", self.tally()) } else { section };
+        section.on_screens("switches", "", table)
     }
 
     /// Number of switches with each number of hops, the largest number first.
     fn tally(&self) -> Table {
-        let columns =
-            vec![Column::words("hops", "hops over a switch"), Column::counts("switches", "switches")];
+        let columns = vec![Column::words("hops", "hops"), Column::counts("switches", "switches")];
         let mut table = Table::new(["level", "levels"], columns).bar(1);
         let hops: Vec<u32> =
             self.working().filter_map(|switch| u32::try_from(self.hops(switch)).ok()).collect();
         for level in levels(&hops, TALLIED) {
             let (low, high) = level.load;
-            let count = |hops: u32| number(f64::from(hops));
+            let count = |hops: u32| spaced(u64::from(hops));
             let name = if low == high { count(low) } else { format!("{} to {}", count(low), count(high)) };
             table.row(vec![Cell::new(name), Cell::new(level.electrical + level.optical)]);
         }
@@ -154,8 +157,8 @@ impl Exposure {
         if self.is_failed(switch) {
             return super::named(switch).muted(super::FAILED);
         }
-        super::named(switch).text(format!("  {} hops", number(self.hops(switch) as f64))).muted(format!(
-            "  {:.2} % of all; their routes over {} need other paths if it fails",
+        super::named(switch).text(format!("  {} hops", spaced(self.hops(switch)))).muted(format!(
+            "  {:.2} % of all; routes over its {} change if it fails",
             self.share(switch) * 100.0,
             counted(self.links as u64, "link", "links")
         ))
@@ -165,7 +168,7 @@ impl Exposure {
     pub(in crate::report) fn detail(&self, switch: usize) -> Section {
         let mut facts = Facts::new();
         facts.add("links", "links", self.links);
-        facts.add("hops", "hops", number(self.hops(switch) as f64));
+        facts.add("hops", "hops", self.hops(switch));
         facts.number("share", "of all hops", Unit::PERCENT.with_decimals(2), self.share(switch));
         let columns = vec![Column::words("link", "most loaded links"), Column::counts("routes", "routes")];
         let mut table = Table::new(["link", "links"], columns);
@@ -174,7 +177,11 @@ impl Exposure {
         for (arc, load) in arcs.into_iter().take(LINKS) {
             table.row(vec![Cell::new(words::arc_of(arc, self.is_class)), Cell::new(load)]);
         }
-        Section::empty(words::switch(switch)).block("figures", "", facts).block("arcs", "", table)
+        // The sentence about the switch has its figures.
+        Section::empty(words::switch(switch))
+            .block("figures", "", facts)
+            .only_written()
+            .block("arcs", "", table)
     }
 }
 

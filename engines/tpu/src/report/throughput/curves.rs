@@ -10,7 +10,7 @@ use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Tone, U
 const FIRST_S: f64 = 0.01;
 
 /// Maximum distance of a torus below the other values, relative to their range, at which it is in the range.
-const FAR: f64 = 3.0;
+const FAR: f64 = 1.0;
 
 /// Curves of a run with their reference values.
 pub(super) struct Growth<'a> {
@@ -38,15 +38,20 @@ impl<'a> Growth<'a> {
         let metrics = metrics.filter(|point| first_s.is_none_or(|first_s| point.at_s < first_s)).collect();
         if first_s.is_some() {
             proven.splice(0..0, metrics);
+            // The plan of the run may have a lower upper end than the certificates with a new lower end.
+            if let Some((upper, last)) = standing.metric.zip(proven.last().copied())
+                && upper < last.value
+            {
+                proven.push(RunPoint { at_s: growth.end_s(), value: upper, ..last });
+            }
             growth.add("upper", "upper bound", Tone::Answer, proven);
         } else {
             growth.add("searched_upper", "bound in search", Tone::Answer, metrics);
             // Of the bounds from one length for electrical and one for optical links, the lowest is drawn.
             let of = |name| Some((name, series::lengths_of(name)?, run.last(name)?));
             let lengths = run.series.keys().map(String::as_str).filter_map(of);
-            if let Some((name, (electrical, optical), _)) = lengths.min_by(|a, b| a.2.total_cmp(&b.2)) {
-                let label = format!("lengths {electrical}:{optical}");
-                growth.add(name, &label, Tone::Text, run.points(name).to_vec());
+            if let Some((name, ..)) = lengths.min_by(|a, b| a.2.total_cmp(&b.2)) {
+                growth.add(name, "length bound", Tone::Muted, run.points(name).to_vec());
             }
             growth.add(series::HOP_BOUND, "hop bound", Tone::Muted, run.points(series::HOP_BOUND).to_vec());
         }
@@ -153,6 +158,7 @@ mod tests {
         assert_eq!(values(1), [0.0061, 0.006_34, 0.006_36, 0.006_329]);
         assert!(growth.curves(true).curves.iter().all(|curve| curve.points[0].at >= FIRST_S));
         let (low, high) = even.range.unwrap();
-        assert!(low < standing.tori[1].1 && high > standing.any);
+        assert!(low > standing.tori[1].1 && low < standing.tori[0].1, "PT is far below");
+        assert!(high > standing.any);
     }
 }

@@ -24,11 +24,15 @@ pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
     let uppers = run.points(series::MCF_UPPER);
     let mut best: Vec<Certified> = Vec::new();
     for &lower in run.points(series::MCF_LOWER) {
-        if best.last().is_some_and(|last| lower.value <= last.lower.value) {
-            continue;
-        }
         let known = uppers.partition_point(|upper| upper.count <= lower.count);
         let upper = known.checked_sub(1).and_then(|at| uppers.get(at)).map(|upper| upper.value);
+        if let Some(last) = best.last_mut().filter(|last| lower.value <= last.lower.value) {
+            // A later round of the same design may only lower the upper end.
+            if lower.value == last.lower.value {
+                last.upper = last.upper.into_iter().chain(upper).reduce(f64::min);
+            }
+            continue;
+        }
         best.push(Certified { lower, upper });
     }
     best
@@ -57,6 +61,10 @@ impl PodStanding {
     ) -> Self {
         let best = run.and_then(|run| certificates(run).pop());
         let claims = result.filter(|_| run.is_none()).map(|result| result.claims);
+        // The plan with the certified throughput may have a lower upper end than the rounds of the run.
+        let upper = result.map(|result| result.claims).and_then(|claims| {
+            best.filter(|best| claims.mcf_lower >= best.lower.value).map(|_| claims.mcf_upper)
+        });
         let tori = [("PDTT", &yardsticks.pdtt), ("PT", &yardsticks.pt)];
         let named = tori.into_iter().filter_map(|(family, torus)| {
             let torus = torus.as_ref()?;
@@ -66,6 +74,7 @@ impl PodStanding {
             any: bound.map_or(yardsticks.cover.mcf, |bound| bound.min(yardsticks.cover.mcf)),
             metric: best
                 .and_then(|best| best.upper)
+                .map(|bound| upper.map_or(bound, |upper| upper.min(bound)))
                 .or_else(|| run?.last(series::METRIC_UPPER))
                 .or(claims.map(|claims| claims.mcf_upper)),
             certified: best
