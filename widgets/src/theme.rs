@@ -223,10 +223,14 @@ impl Theme {
             // Named colours cannot be mixed, and some terminals ignore the attribute for dim text; letters have to be
             // readable on all of them.
             _ => match colour {
+                Color::LightBlue => Style::new().fg(Color::Blue),
+                Color::LightCyan => Style::new().fg(Color::Cyan),
+                Color::LightMagenta => Style::new().fg(Color::Magenta),
+                Color::Blue => Style::new().fg(Color::LightBlue),
                 Color::Cyan => Style::new().fg(Color::LightCyan),
                 Color::Magenta => Style::new().fg(Color::LightMagenta),
-                Color::LightBlue => Style::new().fg(Color::Gray),
-                Color::Yellow => Style::new().fg(Color::LightYellow),
+                Color::White | Color::DarkGray => Style::new().fg(Color::Gray),
+                Color::Gray | Color::Black => Style::new().fg(Color::DarkGray),
                 _ => Style::new().fg(colour).add_modifier(Modifier::DIM),
             },
         }

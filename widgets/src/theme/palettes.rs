@@ -182,15 +182,17 @@ const ANSI: Colours = Colours {
     changed: Color::LightYellow,
     gradient_dim: (Color::DarkGray, Color::White),
     gradient_full: (Color::Yellow, Color::Black),
-    series: [Color::Cyan, Color::Yellow, Color::Magenta, Color::LightBlue, Color::Gray, Color::Blue],
+    // Bright colours, whose dim forms are the plain ones.
+    series: [Color::LightBlue, Color::LightCyan, Color::LightMagenta, Color::Gray, Color::White, Color::Cyan],
+    // No colour of a state is a step.
     heat: [
         (Color::Black, Color::White),
         (Color::Blue, Color::White),
         (Color::Blue, Color::White),
-        (Color::Green, Color::Black),
-        (Color::Cyan, Color::Black),
-        (Color::Cyan, Color::Black),
-        (Color::Yellow, Color::Black),
+        (Color::DarkGray, Color::White),
+        (Color::DarkGray, Color::White),
+        (Color::Gray, Color::Black),
+        (Color::Gray, Color::Black),
         (Color::White, Color::Black),
     ],
     stack: [
@@ -201,6 +203,13 @@ const ANSI: Colours = Colours {
     ],
 };
 
+/// On a light background, the plain colours are the strong ones, and large amounts are dark.
+const ANSI_LIGHT: Colours = Colours {
+    series: [Color::Blue, Color::Cyan, Color::Magenta, Color::DarkGray, Color::Black, Color::LightBlue],
+    heat: reversed(ANSI.heat),
+    ..ANSI
+};
+
 impl Colours {
     pub const fn of(palette: Palette, background: Background) -> Self {
         match (palette, background) {
@@ -208,6 +217,7 @@ impl Colours {
             (Palette::Okabe, Background::Light) => OKABE_LIGHT,
             (Palette::Contrast, Background::Dark) => CONTRAST_DARK,
             (Palette::Contrast, Background::Light) => CONTRAST_LIGHT,
+            (Palette::Ansi, Background::Light) => ANSI_LIGHT,
             (Palette::Ansi | Palette::Mono, _) => ANSI,
         }
     }
