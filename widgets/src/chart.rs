@@ -301,7 +301,7 @@ impl<'a> Chart<'a> {
     }
 
     /// Returns the positions of the samples, in ascending order, if all curves consist of samples at `most` positions or
-    /// fewer; their positions are the ticks. Otherwise returns nothing.
+    /// fewer, which have at most three decimals; their positions are the ticks. Otherwise returns nothing.
     fn samples(&self, most: usize) -> Vec<f64> {
         if self.series.iter().any(|series| !series.marked && series.points.len() > 1) {
             return Vec::new();
@@ -310,13 +310,21 @@ impl<'a> Chart<'a> {
             self.series.iter().flat_map(|series| &series.points).map(|point| point.0).collect();
         places.sort_by(f64::total_cmp);
         places.dedup();
-        if (2..=most).contains(&places.len()) { places } else { Vec::new() }
+        let has_unit = self.x.bytes || self.x.times;
+        let is_short = |at: &f64| has_unit || (at * 1e3 - (at * 1e3).round()).abs() < 1e-6;
+        if (2..=most).contains(&places.len()) && places.iter().all(is_short) { places } else { Vec::new() }
     }
 
     fn draw_x_axis(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, row: i32) {
         let muted = self.theme.style(Tone::Muted);
         let across = dots_of(self.theme.glyphs.set).0;
-        let most = (width / if self.x.times { 10 } else { 8 }).max(1) as usize;
+        // Counts from zero have short labels, and the first ticks are far apart.
+        let apart = match x.scale {
+            Scale::LogFromZero => 5,
+            _ if self.x.times => 10,
+            _ => 8,
+        };
+        let most = (width / apart).max(1) as usize;
         // At most one tick per whole number: the distance of ticks is at least one.
         let whole = (x.high - x.low).floor().max(1.0) as usize;
         let ticks = x.ticks(if self.x.whole { most.min(whole) } else { most });

@@ -271,9 +271,9 @@ impl<'a> Matrix<'a> {
                 pen.paint(x, y, width, 1, line);
             }
             if is_roomy {
-                pen.paint(start - 1, y, end - start + 2, 1, self.theme.cursor());
-                pen.glyph(start - 1, y, "[", self.theme.cursor());
-                pen.glyph(end, y, "]", self.theme.cursor());
+                let ink = if self.editing { self.theme.cursor() } else { bold };
+                pen.glyph(start - 1, y, "[", ink);
+                pen.glyph(end, y, "]", ink);
             }
         }
         match cell.flag {

@@ -182,7 +182,8 @@ impl<'a> Stack<'a> {
         let whole = (edge / step).floor() * step;
         let edge = if whole * 3.0 >= edge * 2.0 { whole } else { edge };
         let per_unit = if edge >= 1.0 { edge / limit } else { f64::from(rows) / top };
-        Rows { count: rows, per_unit }
+        // Rows that no amount reaches are left out above.
+        Rows { count: rows.min((top * per_unit - 1e-6).ceil() as i32), per_unit }
     }
 
     /// Returns the maximum amount of a single layer, and the row at whose lower edge its line is drawn; `None` if no

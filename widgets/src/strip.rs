@@ -3,7 +3,8 @@
 //! If the mean demand of a column is at most the capacity, the column is a bar whose height is demand divided by capacity,
 //! marked if the demand exceeds the capacity at some time within the column; the mark is a dot if the mean is small.
 //! If the mean is above the capacity, a digit shows the ratio of demand to capacity, rounded up; `+` stands for more
-//! than 9. With shades, equal digits in a row are written once.
+//! than 9. With shades, equal digits in a row are written once, and no digit follows another, because both
+//! would read as one number.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -90,13 +91,16 @@ impl Widget for &Strip<'_> {
         if pen.is_empty() {
             return;
         }
-        let mut digit = "";
+        let (mut digit, mut follows) = ("", false);
         for (at, (x, share)) in (0..pen.width()).zip(self.shares).enumerate() {
             let (glyph, tone) = self.cell(*share, self.peaks.get(at).copied().unwrap_or(*share));
             let is_over = *share > 1.0 + OVER && self.theme.shades();
-            let is_same = is_over && glyph == digit;
-            digit = if is_over { glyph } else { "" };
-            let glyph = if is_same { " " } else { glyph };
+            let is_hidden = is_over && (glyph == digit || follows);
+            follows = is_over && !is_hidden;
+            if !is_hidden {
+                digit = if is_over { glyph } else { "" };
+            }
+            let glyph = if is_hidden { " " } else { glyph };
             let style = self.theme.style(tone);
             // A bar is drawn in its shade, a digit on a background of its shade.
             let bar = *share <= 1.0 + OVER && !self.theme.is_ascii();

@@ -11,8 +11,9 @@ use crate::theme::{Theme, Tone};
 /// Maximum number of rows of a chart that has labels at the ends of its axis only.
 const ENDS_ONLY: i32 = 4;
 
-/// Factor by which a range may get wider for round ends.
+/// Factors by which a linear and a logarithmic range may get wider for round ends.
 const WIDER: f64 = 1.25;
+const WIDER_LOG: f64 = 1.5;
 
 /// Maximum number of ticks.
 const MOST_TICKS: i32 = 10;
@@ -33,7 +34,7 @@ impl Heights {
         let per_cell = dots_of(theme.glyphs.set).1;
         let range = if rows > ENDS_ONLY { range } else { round_ends(range) };
         let even = (rows > ENDS_ONLY && range.scale == Scale::Linear)
-            .then(|| even_ticks(range, rows, per_cell))
+            .then(|| even_ticks(range, rows, per_cell, axis.whole))
             .flatten();
         if let Some((wider, first, step, count)) = even {
             let known = |at: &usize| {
@@ -115,7 +116,7 @@ impl Heights {
     }
 }
 
-/// Widens a range by at most a quarter so that its ends are round: multiples of 1, 2 or 5 times a power of ten, on a
+/// Widens a range a little so that its ends are round: multiples of 1, 2 or 5 times a power of ten, on a
 /// logarithmic axis these numbers themselves. Returns the range as it is if it would have to be wider.
 fn round_ends(range: Range) -> Range {
     let Range { low, high, scale } = range;
@@ -135,7 +136,7 @@ fn round_ends(range: Range) -> Range {
             };
             let ends = round(low, false).zip(round(high, true));
             ends.map(|(low, high)| Range { low, high, scale })
-                .filter(|wider| (wider.high / wider.low).ln() <= WIDER * (high / low).ln())
+                .filter(|wider| (wider.high / wider.low).ln() <= WIDER_LOG * (high / low).ln())
         }
         Scale::Log | Scale::LogFromZero => None,
     };
@@ -144,14 +145,16 @@ fn round_ends(range: Range) -> Range {
 
 /// Widens a linear range so that rows and ticks match: the distance of the ticks is 1, 2 or 5 times a power of ten, and
 /// the same number of rows lies between any two adjacent ticks. Returns the range, the first tick, the distance of the
-/// ticks, and their number; `None` if the numbers are too large or too close.
-fn even_ticks(range: Range, rows: i32, per_cell: i32) -> Option<(Range, f64, f64, usize)> {
+/// ticks, and their number; `None` if the numbers are too large or too close. With `whole`, ticks are at
+/// whole numbers only.
+fn even_ticks(range: Range, rows: i32, per_cell: i32, whole: bool) -> Option<(Range, f64, f64, usize)> {
     let least = (rows + MOST_TICKS - 1) / MOST_TICKS;
     let apart = least.max(2)..=(3 * least.max(2)).min(rows - 1);
     let (below, above) = (per_cell - 1 - per_cell / 2, per_cell / 2);
     let dot = 1.0 / f64::from(per_cell);
     let power = ((range.high - range.low) / f64::from(rows)).log10().floor();
     let mut best: Option<(f64, Range, f64, f64, usize)> = None;
+    let power = if whole { power.max(0.0) } else { power };
     for step in (0..=2).flat_map(|more| [1.0, 2.0, 5.0].map(|m| m * 10_f64.powf(power + f64::from(more)))) {
         for every in apart.clone() {
             let of_row = step / f64::from(every);

@@ -7,7 +7,7 @@ use crate::axis::Range;
 use crate::number::{self, Num};
 use crate::pen::Pen;
 use crate::text::{self, Cut};
-use crate::theme::{Theme, Tone};
+use crate::theme::Tone;
 
 /// Maximum number of labels at the right end.
 const MAX_LABELS: usize = 16;
@@ -19,13 +19,11 @@ struct EndLabel {
     share: f64,
     index: usize,
     baseline: bool,
-    /// `true` if the label names a mark, whose row it keeps.
-    fixed: bool,
 }
 
 impl EndLabel {
     fn at(share: f64, y: &Heights, index: usize, baseline: bool) -> Self {
-        Self { row: y.row(share), share, index, baseline, fixed: false }
+        Self { row: y.row(share), share, index, baseline }
     }
 
     const fn is(&self, other: &Self) -> bool {
@@ -38,8 +36,8 @@ impl EndLabel {
 pub(super) struct Labels {
     ends: [EndLabel; MAX_LABELS],
     count: usize,
-    /// `true` if letters join curves and labels: without colours, or if a label is not in the row of its curve and
-    /// curves have equal colours.
+    /// `true` if letters join curves and labels: without colours, or if a label is in the row of another curve
+    /// or far from its curve, or not in the row of its curve and curves have equal colours.
     pub letters: bool,
 }
 
@@ -56,8 +54,7 @@ impl Labels {
             let last = seen.find_map(|point| y.share(point.1)).filter(|share| (-0.01..=1.01).contains(share));
             let is_inside = exit(series, x, y).or_else(|| early_end(series, x, y)).is_some();
             if let Some(share) = last.filter(|_| labels.count < room && !is_inside) {
-                let fixed = series.points.len() == 1;
-                labels.ends[labels.count] = EndLabel { fixed, ..EndLabel::at(share, y, index, false) };
+                labels.ends[labels.count] = EndLabel::at(share, y, index, false);
                 labels.count += 1;
             }
         }
@@ -83,7 +80,14 @@ impl Labels {
         let tones = || chart.series.iter().enumerate();
         let is_like =
             |(at, series): (usize, &Series)| chart.series[..at].iter().any(|s| s.tone == series.tone);
-        let is_unclear = !chart.theme.shades() || tones().any(is_like) && labels.all().iter().any(is_moved);
+        let is_away = |label: &EndLabel| {
+            let mut others = labels.all().iter().filter(|other| !other.baseline && !other.is(label));
+            let is_at_other = || others.any(|other| y.row(other.share) == label.row);
+            is_moved(label) && ((label.row - y.row(label.share)).abs() > 1 || is_at_other())
+        };
+        let is_unclear = !chart.theme.shades()
+            || tones().any(is_like) && labels.all().iter().any(is_moved)
+            || labels.all().iter().any(is_away);
         labels.letters = chart.series.len() > 1 && is_unclear;
         labels
     }
@@ -105,27 +109,22 @@ impl Labels {
         let width = |label: &EndLabel| {
             let series = chart.series.get(label.index).filter(|_| !label.baseline);
             let gaps = if series.is_some_and(|series| Chart::gaps(series, x, y) > 0) { 12 } else { 0 };
-            let letter =
-                2 * i32::from(series.is_some_and(|series| self.letter_before(series, chart.theme).is_some()));
+            let letter = 2 * i32::from(series.is_some_and(|series| self.letter_before(series).is_some()));
             i32::from(text::width(chart.label_of(label).0, glyphs)) + gaps + letter
         };
         self.all().iter().map(width).max().map_or(0, |width| width + 1)
     }
 
-    /// Returns the letter that precedes the name of a curve, unless the name starts with it; for a curve of one point,
-    /// the sign of its mark.
-    fn letter_before(&self, series: &Series, theme: &Theme) -> Option<char> {
+    /// Returns the letter that precedes the name of a curve, unless the name starts with it.
+    fn letter_before(&self, series: &Series) -> Option<char> {
         let letter = series.letter;
-        if series.points.len() == 1 && !self.letters && !theme.is_ascii() {
-            return theme.glyphs.dot.chars().next();
-        }
         let starts = series.name.chars().next().is_some_and(|first| first.eq_ignore_ascii_case(&letter));
         (self.letters && letter.is_ascii_graphic() && !starts).then_some(letter)
     }
 }
 
 /// Assigns every label a row of its own in the order of the lines: moves labels down if two need the same row, then up
-/// again from the bottom. The names of marks keep their rows.
+/// again from the bottom.
 fn spread(labels: &mut [EndLabel], y: &Heights) {
     for label in &mut *labels {
         label.row = y.row(label.share);
@@ -134,26 +133,15 @@ fn spread(labels: &mut [EndLabel], y: &Heights) {
         let lines = b.share.total_cmp(&a.share);
         lines.then(a.baseline.cmp(&b.baseline)).then(a.index.cmp(&b.index))
     });
-    let mut kept: Vec<i32> = Vec::new();
-    for label in &mut *labels {
-        label.fixed &= !kept.contains(&label.row);
-        if label.fixed {
-            kept.push(label.row);
-        }
-    }
     let mut next = 0;
-    for label in labels.iter_mut().filter(|label| !label.fixed) {
-        let mut rows = label.row.max(next)..;
-        label.row = rows.find(|row| !kept.contains(row)).unwrap_or(next);
+    for label in &mut *labels {
+        label.row = label.row.max(next);
         next = label.row + 1;
     }
-    if kept.is_empty() {
-        centre(labels, y);
-    }
+    centre(labels, y);
     let mut limit = y.rows() - 1;
-    for label in labels.iter_mut().rev().filter(|label| !label.fixed) {
-        let mut rows = (0..=label.row.min(limit)).rev();
-        label.row = rows.find(|row| !kept.contains(row)).unwrap_or(0);
+    for label in labels.iter_mut().rev() {
+        label.row = label.row.min(limit).max(0);
         limit = label.row - 1;
     }
 }
@@ -181,16 +169,15 @@ const AWAY: i32 = 8;
 /// Minimum number of rows of a plot with names next to the ends of curves.
 const HIGH: i32 = 5;
 
-/// Returns the end of a curve, as fractions of width and height, if it is far from the right end of the plot.
+/// Returns the end of a curve, as fractions of width and height, if it is far from the right end of the plot,
+/// or the only point of a curve.
 fn early_end(series: &Series, x: Range, y: &Heights) -> Option<(f64, f64)> {
     let place = |point: &(f64, f64)| Some((x.share(point.0)?, y.share(point.1)?));
     let end = series.points.iter().rev().find_map(place)?;
     // In a low plot, the names at the right end are easier to find.
-    let is_early = y.rows() >= HIGH
-        && (0.0..EARLY).contains(&end.0)
-        && (0.0..=1.0).contains(&end.1)
-        && !series.name.is_empty();
-    is_early.then_some(end)
+    let is_apart = series.points.len() == 1 || y.rows() >= HIGH && end.0 < EARLY;
+    let is_inside = (0.0..=1.0).contains(&end.0) && (0.0..=1.0).contains(&end.1);
+    (is_apart && is_inside && !series.name.is_empty()).then_some(end)
 }
 
 /// Returns the place, as fractions of width and height, at which a curve leaves the plot through its top or bottom for
@@ -228,7 +215,7 @@ impl Chart<'_> {
             let style = self.theme.ink(tone, bold);
             let series = self.series.get(label.index).filter(|_| !label.baseline);
             let mut column = left + width + 1;
-            if let Some(letter) = series.and_then(|series| labels.letter_before(series, self.theme)) {
+            if let Some(letter) = series.and_then(|series| labels.letter_before(series)) {
                 pen.text(column, label.row, letter.encode_utf8(&mut [0; 4]), self.theme.ink(tone, true));
                 column += 2;
             }
@@ -264,23 +251,28 @@ impl Chart<'_> {
         (at, edge): (f64, f64),
     ) {
         let ChartParts { y, labels, left, width, .. } = parts;
+        let is_mark = series.points.len() == 1;
         // A name beside its mark needs no letter.
-        let letter = labels.letter_before(series, self.theme).filter(|_| series.points.len() > 1);
+        let letter = labels.letter_before(series).filter(|_| !is_mark);
         let wide = i32::from(text::width(&series.name, self.theme.glyphs)) + 2 * i32::from(letter.is_some());
         let column = left + cell_of(at, *width, dots_of(self.theme.glyphs.set).0);
         let from_edge = if edge > 0.5 { 1 } else { -1 };
         let away = (0..(y.rows() / 2).max(1)).flat_map(|row| [from_edge * row, -from_edge * row]);
         let rows = away.map(|away| y.row(edge) + away).filter(|row| (0..y.rows()).contains(row));
         let beside = |far: i32| move |row: i32| [(column + 2 + far, row), (column - 1 - wide - far, row)];
+        // The name of a mark keeps its row, if it can.
+        let own = (0..AWAY).filter(|_| is_mark).flat_map(|far| beside(far)(y.row(edge)));
         let farther = (1..AWAY).flat_map(|far| rows.clone().flat_map(beside(far)));
-        let places = rows.clone().flat_map(beside(0)).chain(farther);
+        let mut places = own.chain(rows.clone().flat_map(beside(0))).chain(farther);
         let behind = [" ", self.theme.glyphs.vertical_dotted, self.theme.glyphs.baseline];
+        let apart = 1 + i32::from(is_mark);
         let mut is_free = |&(from, row): &(i32, i32)| {
             let inside = from > *left && from + wide <= pen.width();
-            let mut cells = from - 1..=from + wide;
-            inside && cells.all(|x| pen.cell(x, row).is_none_or(|cell| behind.contains(&cell.symbol())))
+            let mut cells = from - apart..from + wide + apart;
+            let is_own = |x: i32| is_mark && (x, row) == (column, y.row(edge));
+            let mut is_blank = |x: i32| pen.cell(x, row).is_none_or(|cell| behind.contains(&cell.symbol()));
+            inside && cells.all(|x| is_own(x) || is_blank(x))
         };
-        let mut places = places;
         let Some((mut from, row)) = places.find(|place| is_free(place)) else { return };
         if let Some(letter) = letter {
             pen.text(from, row, letter.encode_utf8(&mut [0; 4]), self.theme.ink(series.tone, true));

@@ -58,6 +58,11 @@ impl Timeline<'_> {
                 pen.cut(1, y, left - 3, &lane.name, Cut::Middle, muted);
             }
             let mut folds = lane.folded.iter();
+            // A folded item that is selected marks the count.
+            let is_chosen = |item: &TimelineItem| item.lane == index && state.selected == Some(item.id);
+            let is_folded = |item: &&TimelineItem| self.moment(&state.parts, item.start_s).is_none();
+            let chosen = self.items.iter().filter(|item| is_chosen(item)).find(is_folded).is_some();
+            let ink = if chosen { self.theme.cursor() } else { muted };
             for (part, &(x, width)) in self.parts.iter().zip(&state.parts) {
                 match part {
                     AxisPart::Span { .. } if lane.rail => pen.line(left + x, y, width, glyphs.lane, faint),
@@ -71,9 +76,9 @@ impl Timeline<'_> {
                         let full = Num::of(format_args!("{fold} {times}{count} {fold}"));
                         let size = i32::from(text::width(&full, glyphs));
                         if size < width {
-                            pen.text(left + x + (width - size) / 2, y, &full, muted);
+                            pen.text(left + x + (width - size) / 2, y, &full, ink);
                         } else {
-                            pen.cut(left + x, y, width, fold, Cut::End, muted);
+                            pen.cut(left + x, y, width, fold, Cut::End, ink);
                         }
                     }
                 }
@@ -154,12 +159,16 @@ impl Timeline<'_> {
         let (from, to) = bar;
         let size = self.bar_name_width(item);
         let inside = size <= to - from;
-        let Some(x) = self.bar_name_at(item, bar, room) else { return };
-        // A name beside its bar does not cover an edge and its label.
-        if !inside && (x..x + size).any(|at| pen.cell(at, y).is_some_and(|cell| cell.symbol() != " ")) {
-            return;
-        }
         let selected = state.selected == Some(item.id);
+        // A name beside its bar does not cover an edge and its label.
+        let mut covers =
+            |x: i32| (x..x + size).any(|at| pen.cell(at, y).is_some_and(|cell| cell.symbol() != " "));
+        let Some(x) = self.bar_name_at(item, bar, room).filter(|x| inside || !covers(*x)) else {
+            if selected {
+                pen.paint(from, y, to - from, 1, Style::new().add_modifier(Modifier::UNDERLINED));
+            }
+            return;
+        };
         let area = if item.critical { Tone::GradientFull } else { Tone::GradientDim };
         let mut style = if inside && self.theme.shades() {
             self.theme.style(area)
