@@ -21,9 +21,9 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .answer(Phrase::new().answer(format!("{above} of {} oversubscribed", ways.len())))
         .legend(
             Phrase::new()
-                .muted("height: mean demand / circuits, digit: rounded up   ")
-                .bad("red or !")
-                .muted(": short overload"),
+                .muted("height: demand / circuits, digit: rounded up   ")
+                .bad("short overload")
+                .muted(" (mono: !)"),
         )
         .remark(
             "Oversubscribed: time in which more flows are active than there are circuits. Extra: time \

@@ -74,7 +74,15 @@ pub(super) fn section(
     };
     let stays = format!("An iteration with static circuits takes {} s.", seconds(stay_s));
     let curves = curves(&question, group)?;
+    // On screens, every dark time has a unit that suits it.
+    let mut shown = table.clone();
+    shown.columns[1] = Column::words("dark_time", "dark time");
+    for (row, (_, delay_s)) in shown.rows.iter_mut().zip(SWITCHES) {
+        row.cells[1] = Cell::new(delay_text(delay_s));
+    }
     let section = Section::new("Reconfiguration delays", table)
+        .only_written()
+        .on_screens("times", "", shown)
         .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))
         .legend("< > change the dark time and update the plan")
         .on_screens("curves", "", curves);

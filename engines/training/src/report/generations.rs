@@ -101,15 +101,6 @@ impl Values<'_> {
         makespan_s - self.ideal_s.unwrap_or(0.0)
     }
 
-    /// Lowest decade of the losses. A logarithmic axis has no zero, so plans as fast as the ideal network are drawn there.
-    fn lowest(&self) -> f64 {
-        let generations = &self.run.generations;
-        let points = generations.best.iter().chain(&generations.mean);
-        let losses = points.map(|point| self.loss(point.value)).filter(|loss| *loss >= NOTHING_S);
-        let least = losses.fold(f64::INFINITY, f64::min);
-        if least.is_finite() { 10_f64.powf(least.log10().floor()) } else { NOTHING_S }
-    }
-
     /// Label of a curve with the NCT, or with the makespan if the NCT is unknown: `best NCT 1.069`.
     fn label(&self, name: &str, makespan_s: f64) -> String {
         let text = |value: f64| number(value, Unit::NUMBER.with_decimals(3));
@@ -125,21 +116,21 @@ impl Values<'_> {
     fn curves(&self, is_log: bool) -> Curves {
         let unit = if self.ideal_s.is_some() { Unit::MILLISECONDS } else { Unit::SECONDS };
         let name = if self.ideal_s.is_some() { "loss_s" } else { "makespan_s" };
-        let values_are_log = is_log && self.ideal_s.is_some();
-        let lowest = if values_are_log { self.lowest() } else { f64::NEG_INFINITY };
+        let generations = &self.run.generations;
+        let best = generations.best.last().map_or(f64::NAN, |point| point.value);
+        // A logarithmic axis has no zero for plans as fast as the ideal network.
+        let values_are_log = is_log && self.ideal_s.is_some() && self.loss(best) >= NOTHING_S;
         let curve = |what: &str, label: String, tone, points: &[RunPoint], steps| Curve {
             name: format!("{what}_{name}"),
             label,
             unit,
             points: points
                 .iter()
-                .map(|point| Point { at: point.count, value: self.loss(point.value).max(lowest) })
+                .map(|point| Point { at: point.count, value: self.loss(point.value) })
                 .collect(),
             tone,
             steps,
         };
-        let generations = &self.run.generations;
-        let best = generations.best.last().map_or(f64::NAN, |point| point.value);
         let (bests, means) = (searches(&generations.best), searches(&generations.mean));
         let last = |searches: &[&[RunPoint]]| searches.last().map_or_else(Vec::new, |points| points.to_vec());
         let mut curves = vec![

@@ -33,10 +33,15 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         Some(second) => {
             let is_own = |task: &&ChainTask| path.iter().all(|other| other.task != task.task);
             let own = dearest_first(second.tasks.iter().filter(is_own));
-            let behind = ms(chain.end_s - second.end_s);
+            let earlier_s = chain.end_s - second.end_s;
+            let ends = if earlier_s > NOTHING_S {
+                format!("which ends {} ms earlier", ms(earlier_s))
+            } else {
+                "which ends at the same time".to_owned()
+            };
             section.block(
                 "second",
-                format!("Tasks only on the second critical path, which ends {behind} ms earlier"),
+                format!("Tasks only on the second critical path, {ends}"),
                 tasks(analysis, second, &own),
             )
         }
@@ -93,9 +98,8 @@ fn summary(analysis: &Analysis) -> Facts {
                 "leaves the ideal path",
                 name(&analysis.setting.instance, task.task),
             );
-            if task.room_s > NOTHING_S {
-                facts.sentence(format!("{} ms hidden by slack in the ideal schedule", ms(task.room_s)));
-            }
+            let hidden = format!("{} ms hidden by slack in the ideal schedule", ms(task.room_s));
+            facts.sentence(if task.room_s > NOTHING_S { hidden } else { "marked ! in the list".to_owned() });
         }
     }
     let second = analysis.second.as_ref().and_then(|second| Some((second, second.tasks.last()?)));

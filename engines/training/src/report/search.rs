@@ -72,7 +72,11 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     })?;
     let search = Search { run, comm_s: comm_ideal_s(beside) };
     let curves = curves::Values::of(run, beside);
-    if curves.are_empty() && !run.is_active && run.search.lines.is_empty() {
+    let is_silent = run.search.stats.is_none() && run.search.models.is_empty();
+    if curves.are_empty() && run.search.lines.is_empty() && run.is_active && is_silent {
+        return Err(Unavailable::absent("the run has no bound yet", ""));
+    }
+    if curves.are_empty() && run.search.lines.is_empty() && !run.is_active {
         return Err(Unavailable::absent(
             "the run ended without a plan and without a bound",
             "L shows the log; change parameters and press r",
