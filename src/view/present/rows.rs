@@ -92,7 +92,11 @@ impl fmt::Display for InSight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = [("rows", self.rows), ("columns", self.columns)];
         let parts = named.into_iter().filter(|(_, part)| hides(*part));
-        let parts: Vec<String> = parts.map(|(name, part)| format!("{name} {}", range(part))).collect();
+        let text = |(name, part): (&str, VisiblePart)| match part {
+            (first, 1, all) => format!("{} {} of {all}", name.trim_end_matches('s'), first + 1),
+            part => format!("{name} {}", range(part)),
+        };
+        let parts: Vec<String> = parts.map(text).collect();
         f.write_str(&parts.join(", "))
     }
 }

@@ -37,7 +37,7 @@ const PATH: u8 = 6;
 const RATES: u8 = 7;
 
 /// Minimum number of rows for the rates of the selected link below another picture.
-const RATES_BELOW: u16 = 9;
+const RATES_BELOW: u16 = 8;
 
 /// Number of the pane of demand against capacity.
 const CONTENTION: u8 = 8;
@@ -230,8 +230,15 @@ impl KindPanes for Training {
             2 => self.activity.draw(input, &explained, choice, area, buf, drawn, out),
             _ => Rect::ZERO,
         };
-        if rest.height >= RATES_BELOW && !explained.analysis.moves {
-            self.draw_rates(input, &explained, choice, rest, buf, out);
+        match (rest.height >= RATES_BELOW, explained.analysis.moves, input.info.number) {
+            (true, false, _) => self.draw_rates(input, &explained, choice, rest, buf, out),
+            // Rates assume circuits that stay.
+            (true, true, 1) => {
+                let Some(below) = other_pane(input, 2) else { return };
+                let mut other = PaneDrawn::new(below.pane, rest);
+                self.activity.draw(&below, &explained, choice, rest, buf, &mut other, out);
+            }
+            _ => {}
         }
         match input.info.number {
             number if OF_TIMES.contains(&number) => {}
@@ -250,12 +257,13 @@ impl KindPanes for Training {
                 let baseline = baseline.and_then(|whole| whole.part(chosen));
                 let baseline = baseline.filter(|other| !other.analysis.moves);
                 // A large pane also shows what the selected link carries over time.
+                self.ports.prepare(input, &explained, baseline.as_deref());
                 let own = self.ports.rows();
                 let rest = from(area, own + 1);
                 let with_rates = rest.height >= RATES_BELOW;
                 let height = if with_rates { own } else { area.height };
                 let place = Rect { height, ..area };
-                self.ports.draw(input, &explained, baseline.as_deref(), choice, place, buf, drawn, out);
+                self.ports.draw(input, &explained, choice, place, buf, drawn, out);
                 if with_rates {
                     self.draw_rates(input, &explained, choice, rest, buf, out);
                 }
@@ -275,11 +283,16 @@ impl Training {
         buf: &mut Buffer,
         out: &mut Drawn,
     ) {
-        let Some(info) = input.app.pane_info(PaneId::Kind(RATES)) else { return };
-        let pane = info.id();
-        let state = input.app.pane(pane).clone();
-        let below = PaneInput { pane, info, state, focused: false, ..input.clone() };
-        let mut other = PaneDrawn::new(pane, area);
+        let Some(below) = other_pane(input, RATES) else { return };
+        let mut other = PaneDrawn::new(below.pane, area);
         self.rates.draw(&below, explained, choice, area, buf, &mut other, out);
     }
+}
+
+/// Returns the input of another pane that is drawn below the pane of `input`.
+fn other_pane<'a>(input: &PaneInput<'a>, number: u8) -> Option<PaneInput<'a>> {
+    let info = input.app.pane_info(PaneId::Kind(number))?;
+    let pane = info.id();
+    let state = input.app.pane(pane).clone();
+    Some(PaneInput { pane, info, state, focused: false, ..input.clone() })
 }

@@ -145,12 +145,14 @@ impl WhatIfPane {
         }
         let table = Some(inner.height.saturating_sub(CHART_ROWS)).filter(|rows| *rows >= 2);
         let table = table.map_or(0, |rows| rows.min(self.cells.len() as u16 + 1));
-        let chart = Rect { height: inner.height - table, ..inner };
+        // With room, a blank row separates the table from the axis.
+        let gap = u16::from(table > 0 && inner.height > table + CHART_ROWS + 2);
+        let chart = Rect { height: inner.height - table - gap, ..inner };
         let is_cell = |cell: &usize| (1..=run.sweep.len()).contains(cell);
         let own = input.state.selected.map(|cell| cell as usize).filter(is_cell);
         let selected = own.or_else(|| cursor(input, run));
         self.draw_chart(input, run, (unit, figure), selected, chart, buf);
-        self.draw_table(input, run, selected, from(inner, chart.height), buf, out);
+        self.draw_table(input, run, selected, from(inner, chart.height + gap), buf, out);
         drawn.items = Arc::clone(&self.items);
         drawn.page = usize::from(table.saturating_sub(1)).max(1);
         if let Some(cell) = selected {
@@ -202,6 +204,16 @@ impl WhatIfPane {
             let letter = letters.get(method).copied().unwrap_or('*');
             let series = Series::new(short_name(name, &names).to_owned(), letter, tone).points(points);
             let series = if last { series.bold() } else { series };
+            // Curves that are equal to the end have one label.
+            let is_equal = |other: &Series| {
+                let mut pairs = other.points.iter().zip(&series.points);
+                other.points.len() == values.len()
+                    && series.points.len() == values.len()
+                    && pairs.all(|(a, b)| (a.1 - b.1).abs() <= 1e-9 * a.1.abs())
+            };
+            let equal = self.series.iter().position(is_equal).map(|at| self.series.remove(at));
+            let joined = equal.map(|other| format!("{} = {}", &*other.name, &*series.name));
+            let series = Series { name: joined.map_or_else(|| series.name.clone(), Into::into), ..series };
             self.series.push(if proves { series } else { series.dotted() }.marked());
             self.cells.push(cells);
         }

@@ -136,11 +136,19 @@ impl SessionKey {
 /// else the newest run of the type.
 fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     let selected = app.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));
-    let wanted = match sort {
-        RunSort::OfPlan => return run_of_plan(app, selected),
-        RunSort::Search => Run::searches,
-        RunSort::Generations => Run::evolves,
+    let kind = app.work.as_ref().map_or("", |work| work.kind);
+    // An active run may not have reported figures yet.
+    let will_prove = |run: &Run| {
+        run.state.is_active() && lightbay_engines::method(kind, &run.method).is_some_and(|info| info.proves)
     };
+    let wanted = |run: &Run| match sort {
+        RunSort::OfPlan => false,
+        RunSort::Search => run.searches() || will_prove(run),
+        RunSort::Generations => run.evolves(),
+    };
+    if sort == RunSort::OfPlan {
+        return run_of_plan(app, selected);
+    }
     let chosen = selected.and_then(|id| app.runs.get(id)).filter(|run| wanted(run));
     chosen.or_else(|| app.runs.latest(wanted))
 }

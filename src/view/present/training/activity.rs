@@ -120,7 +120,14 @@ impl ActivityPane {
 
         let context = match around {
             Some(task) => format!("around {}", facts.name(task)),
-            None => if form.tail { "DP tail" } else { "whole iteration" }.to_owned(),
+            None if form.tail => "DP tail".to_owned(),
+            None if columns.len() == self.intervals.len() => "whole iteration".to_owned(),
+            None => {
+                let shown = self.intervals.get(columns.clone()).unwrap_or_default();
+                let ends = shown.first().zip(shown.last());
+                let [from, to] = ends.map_or([0.0; 2], |(a, b)| [a.start_s, b.start_s + b.length_s]);
+                format!("{} to {} s", number::fixed(from, 1).as_str(), number::fixed(to, 1).as_str())
+            }
         };
         let context = format!("{context}{}", if form.to_scale { ", to scale" } else { "" });
         let value = format!("{} of {} intervals", columns.len(), self.intervals.len());

@@ -54,12 +54,22 @@ pub struct PortsPane {
 }
 
 impl PortsPane {
+    /// Fills in the data for the plan, the baseline and the form.
+    pub fn prepare(&mut self, input: &PaneInput<'_>, facts: &Explained, baseline: Option<&Explained>) {
+        let editing = input.app.cell_edit().is_some();
+        let key = Key { plan: facts.key, baseline: baseline.map(|b| b.key), mode: input.state.mode, editing };
+        if self.key != Some(key) {
+            self.key = Some(key);
+            self.fill(facts, baseline, input.mode());
+        }
+    }
+
+    /// Draws the prepared data.
     #[expect(clippy::too_many_arguments, reason = "the pane draws all of these values")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         facts: &JobFacts,
-        baseline: Option<&Explained>,
         choice: Choice,
         area: Rect,
         buf: &mut Buffer,
@@ -67,12 +77,6 @@ impl PortsPane {
         out: &mut Drawn,
     ) {
         let theme = &input.app.look.theme;
-        let editing = input.app.cell_edit().is_some();
-        let key = Key { plan: facts.key, baseline: baseline.map(|b| b.key), mode: input.state.mode, editing };
-        if self.key != Some(key) {
-            self.key = Some(key);
-            self.fill(facts, baseline, input.mode());
-        }
         self.flag_cells(input, facts);
         let used: u32 = self.sums.iter().map(|sum| sum.used).sum();
         let limit: u32 = self.sums.iter().map(|sum| sum.limit).sum();

@@ -153,9 +153,15 @@ impl BeforeSweep {
         buf: &mut Buffer,
     ) {
         let Some(entry) = input.app.plans.shown() else { return };
-        let name = format!("plan {} {}", entry.number, entry.method);
+        let value = with_unit(point.1, figure.unit, Room::Long);
+        let name = format!("plan {} {}  {} {value}", entry.number, entry.method, figure.label);
         let place = (point.0, point.1 * figure.unit.scale);
-        let series = [Series::new(name, '*', Tone::Answer).points(vec![place]).bold().marked()];
+        // The values of a sweep are the ticks.
+        let ticks = knob.values.iter().map(|at| (*at, f64::NAN)).collect();
+        let series = [
+            Series::new(name, '*', Tone::Answer).points(vec![place]).bold().marked(),
+            Series::new("", ' ', Tone::Muted).points(ticks).marked(),
+        ];
         let values = knob.values.iter().copied().chain([point.0]);
         let x = x_axis(values, knob.whole, &knob.unit);
         let y = Axis::linear(figure.unit.symbol);
