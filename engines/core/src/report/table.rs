@@ -26,6 +26,8 @@ pub struct Table {
     pub parts: Vec<&'static str>,
     /// Reference value for the bars, such as a bound: a line through all bars marks it.
     pub limit: Option<Line>,
+    /// Value at which the scale of the bars ends; a longer bar is marked at its end. `None` for the longest bar.
+    pub full: Option<f64>,
     /// `true` if rows are in order of time: a screen shows the last ones until the user chooses a row.
     pub newest_last: bool,
     /// `true` if items are numbers of plans of the session, which a screen can show.

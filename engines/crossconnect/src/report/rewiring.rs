@@ -14,6 +14,9 @@ use lightbay_core::report::{
 };
 use lightbay_core::standing::{KnownBound, Standing};
 
+/// Multiple of the removals of the best plan at which the scale of the bars ends at most.
+const OFF_SCALE: f64 = 4.0;
+
 /// The plan to rank, and the plans that it is compared with.
 pub(super) struct Ranked<'a> {
     pub scenario: &'a CrossconnectScenario,
@@ -116,6 +119,10 @@ impl Ranked<'_> {
         let label = format!("bound {}, {word}", number(bound));
         let limit = Line { name: "bound".to_owned(), label, value: bound };
         let mut table = Table::new(["method", "methods"], columns).bar(1).limit(Some(limit)).of_plans();
+        // Baselines that remove many times more circuits would hide the differences of the best plans.
+        let values = || rivals.iter().map(|plan| plan.value);
+        let most = OFF_SCALE * values().fold(f64::INFINITY, f64::min);
+        table.full = (most > bound && values().any(|value| value > most)).then_some(most);
         for plan in rivals {
             let name = Cell::new(plan.method.as_str());
             let name = if plan.is_baseline { name.note("B") } else { name };
@@ -203,7 +210,8 @@ impl Ranked<'_> {
         let counting = totals.lower_bound_removed_circuits;
         facts.add("lower_bound_removed_circuits", "demand-difference bound", counting);
         if rivals.iter().any(|plan| plan.began_with.is_some()) {
-            facts.add("warm", "warm", "the search started from a known plan; R solves from scratch");
+            facts.add("warm", "hot start", true);
+            facts.sentence("the search started from a known plan; R solves from scratch");
         }
         if self.beside.run.as_ref().is_some_and(|run| run.is_active) {
             facts.add("run", "run", "active on this scenario");

@@ -35,6 +35,9 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts:
     }
     let mut table =
         Table::new(["switch", "switches"], columns).overview(OVERVIEW).bar(if has_names { 4 } else { 3 });
+    // The scale ends at the largest number of installed circuits, so that it stays from plan to plan.
+    let installed = |(_, switch): &(u32, &Switch)| switch.keep + switch.remove + switch.forced;
+    table.full = rows.iter().map(installed).max().filter(|most| *most > 0).map(f64::from);
     for (id, switch) in rows {
         let mut cells = vec![
             Cell::new(id),
