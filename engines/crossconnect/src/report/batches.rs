@@ -91,27 +91,27 @@ fn sentence(
     lost: u32,
     cut_off: &[caveat::Pair],
 ) -> Phrase {
-    let phrase = Phrase::new()
-        .answer(format!("> batch {}", number + 1))
-        .muted("  takes down ")
-        .bad((batch.removals - lost).to_string());
-    let phrase = if lost > 0 { phrase.with(format!(" ({lost} lost already)"), Tone::Warn) } else { phrase };
-    let phrase = phrase.muted(", then sets up ").good(batch.additions.to_string());
+    // What the row does not contain comes first.
     let name = |pod: u32| scenario.pod_name(pod as usize);
-    let phrase = phrase.muted(format!("; {} dark", batch.dark));
+    let phrase = Phrase::new().answer(format!("> batch {} ", number + 1));
     let phrase = match batch.worst {
-        Some((pod, missing, of)) => phrase.muted(format!(", {} lacks {missing} of {of}", name(pod))),
+        Some((pod, missing, of)) => phrase.muted(format!(" {} lacks {missing} of {of};", name(pod))),
         None => phrase,
     };
-    let pairs = caveat::few(cut_off.iter().map(|(i, j)| format!("{} and {}", name(*i), name(*j))));
-    match pairs.as_str() {
+    let phrase = match cut_off.len() as u64 {
+        0 => phrase,
+        count => phrase
+            .with(format!(" ! {} cut off", counted(count, "pair", "pairs")), Tone::Warn)
+            .muted(" (set min_pair_share);"),
+    };
+    let phrase = phrase.muted(" takes down ").bad((batch.removals - lost).to_string());
+    let phrase = if lost > 0 { phrase.with(format!(" ({lost} lost already)"), Tone::Warn) } else { phrase };
+    let phrase = phrase.muted(", then sets up ").good(batch.additions.to_string());
+    let phrase = phrase.muted(format!("; {} dark", batch.dark));
+    // The names may be many.
+    match caveat::few(cut_off.iter().map(|(i, j)| format!("{} and {}", name(*i), name(*j)))).as_str() {
         "" => phrase,
-        pairs => phrase
-            .with(
-                format!("; {} cut off: {pairs}", counted(cut_off.len() as u64, "pair", "pairs")),
-                Tone::Warn,
-            )
-            .muted(" (set min_pair_share)"),
+        pairs => phrase.muted(format!("; cut off: {pairs}")),
     }
 }
 

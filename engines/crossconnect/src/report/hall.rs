@@ -90,9 +90,9 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     if scenario.pods as usize > MOST_PODS {
         return section;
     }
-    section.on_screens("pods", "Circuits of each pod", pods(scenario)).legend(
-        "stays at most: circuits of the pod that the target keeps, pair by pair; the others have to change",
-    )
+    section
+        .on_screens("pods", "", pods(scenario))
+        .legend("stays at most: circuits that the target keeps; the others have to change")
 }
 
 /// Maximum number of pods that a screen lists.
@@ -131,7 +131,7 @@ fn pods(scenario: &CrossconnectScenario) -> Table {
         Column::counts("stays", "stays at most"),
         Column::counts("moves", "moves at least"),
     ];
-    let mut table = Table::new(["pod", "pods"], columns).parts(&["stays at most", "moves at least"]);
+    let mut table = Table::new(["pod", "pods"], columns).bar(5).parts(&["moves at least", "stays at most"]);
     for pod in 0..count {
         let all = |side| -> u32 {
             (0..scenario.ocs_count as usize).map(|ocs| scenario.ports(side, pod, ocs)).sum()
@@ -145,7 +145,7 @@ fn pods(scenario: &CrossconnectScenario) -> Table {
             Cell::new(stays[pod]),
             Cell::new(moves).tone(if moves > 0 { Tone::Answer } else { Tone::Muted }),
         ]);
-        row.parts = vec![f64::from(stays[pod]), f64::from(moves)];
+        row.parts = vec![f64::from(moves), f64::from(stays[pod])];
     }
     table
 }

@@ -3,13 +3,14 @@
 use super::OVERVIEW;
 use crate::plan::{PhaseOrder, PhaseRule};
 use crate::rollout::phases::phase;
+use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
 /// Number of destinations that are written before an ellipsis.
-const DESTINATIONS: usize = 16;
+const DESTINATIONS: usize = 4;
 
 /// Number of GPUs that are named before an ellipsis.
-const NAMED: usize = 8;
+const NAMED: usize = 6;
 
 /// Tables that a screen shows one at a time: the order of the plan, and the order by the other rule.
 pub(super) const FORMS: &[&str] = &["list", "other_rule"];
@@ -144,8 +145,15 @@ pub(super) fn section(order: &PhaseOrder) -> Section {
     Section::empty("Phases")
         .context(Phrase::new().muted(format!("{} x {} GPUs", own.pods, own.gpus)))
         .answer(answer)
+        .legend(Phrase::new().muted(format!(
+            "{}; at most {}; destinations: GPU that GPU 0, 1, 2, … sends to",
+            verdict(other.rule, other_contended, other.phases.len()),
+            counted(order.max_flows_per_pod_pair.into(), "flow between two pods", "flows between two pods"),
+        )))
+        // Title and legend contain the figures.
         .block("order", "", facts)
-        .block("list", "Destinations: GPU that GPU 0, 1, 2, … sends to", own_rows)
+        .only_written()
+        .block("list", "", own_rows)
         .on_screens("other_rule", format!("By the {} rule", word(other.rule)), other_rows)
         .usual(Some(1))
 }

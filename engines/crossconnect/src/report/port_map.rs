@@ -11,10 +11,10 @@ use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
 pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Section {
     let columns = vec![
         Column::words("switch", "switch"),
-        Column::counts("port", "switch port"),
+        Column::counts("port", "no."),
         Column::words("state", "state"),
         Column::words("pod", "pod"),
-        Column::words("pod_port", "port of pod").priority(1),
+        Column::words("pod_port", "port").priority(1),
         Column::words("side", "side").priority(3),
         Column::words("label", "label").priority(2),
     ];
@@ -30,15 +30,24 @@ pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>
             _ => Tone::Text,
         };
         let state = if pod.is_empty() && state.is_empty() { "spare".to_owned() } else { state };
-        table.row(vec![
+        // A switch without a name of its own is called as in the other sections.
+        let switch = switch.strip_prefix("ocs-").map_or_else(|| switch.clone(), |id| format!("OCS {id}"));
+        let side = side.to_uppercase();
+        let sentence = Phrase::new()
+            .answer(format!("> {switch} port {port}"))
+            .text(format!("  {state}"))
+            .muted(format!("  {pod} {side} port {pod_port}  {label}"));
+        let row = table.row(vec![
             Cell::new(switch),
             Cell::new(port.parse::<u32>().unwrap_or_default()),
             Cell::new(state).tone(tone),
-            Cell::new(pod),
+            Cell::new(pod.as_str()),
             Cell::new(pod_port),
             Cell::new(side),
             Cell::new(label),
         ]);
+        // A spare port has no end at a pod.
+        row.sentence = if pod.is_empty() { Phrase::new() } else { sentence };
     }
     let answer = Phrase::new()
         .answer(counted(count, "port", "ports"))

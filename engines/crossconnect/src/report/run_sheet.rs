@@ -88,9 +88,9 @@ pub(super) fn detail(
     let columns = vec![
         Column::words("ocs_name", "switch"),
         Column::words("action", ""),
-        Column::counts("port_a", format!("{a} no.")),
+        Column::counts("port_a", "no."),
         Column::words("end_a", format!("{a} port")),
-        Column::counts("port_b", format!("{b} no.")),
+        Column::counts("port_b", "no."),
         Column::words("end_b", format!("{b} port")),
     ];
     let mut ports = Table::new(["change", "changes"], columns);
@@ -149,8 +149,8 @@ fn down(of: [&'static str; 2], rows: impl Iterator<Item = (String, LiveAround)>)
         Column::words("name", of[0]),
         Column::counts("down", "down"),
         Column::counts("left", "left"),
-        Column::numbers("capacity_left", "capacity left", Unit::PERCENT),
-        Column::counts("afterwards", "afterwards"),
+        Column::numbers("capacity_left", "left", Unit::PERCENT),
+        Column::counts("afterwards", "after"),
     ];
     let mut table = Table::new(of, columns);
     let mut rows: Vec<(String, LiveAround)> = rows.filter(|(_, live)| live.during < live.before).collect();
