@@ -138,7 +138,7 @@ pub struct SignsState {
     pub columns_shown: usize,
     /// Width of the matrix on the screen.
     pub width: u16,
-    /// `true` if the matrix does not scroll to the selected cell.
+    /// `true` if the matrix does not scroll to the selected cell, except from its first columns.
     pub still: bool,
     /// Clickable cells: the `id` of a hit is the index of the row, `part` is the index of the column.
     pub hits: Hits,
@@ -443,10 +443,11 @@ impl StatefulWidget for &Signs<'_> {
         let tall = i32::from(self.tall);
         let height = ((pen.height() - top + tall - 1) / tall) as usize;
         let rows = self.rows.rows();
-        let followed = state.selected.filter(|_| !state.still);
-        state.row_offset = scroll::follow(state.row_offset, followed.map(|at| at.0), height, rows);
-        state.column_offset =
-            scroll::follow(state.column_offset, followed.map(|at| at.1), places.shown, self.columns);
+        let row = state.selected.filter(|_| !state.still).map(|at| at.0);
+        // The first columns give way to the selected cell once, so that it is visible from the start.
+        let column = state.selected.filter(|_| !state.still || state.column_offset == 0).map(|at| at.1);
+        state.row_offset = scroll::follow(state.row_offset, row, height, rows);
+        state.column_offset = scroll::follow(state.column_offset, column, places.shown, self.columns);
         if top > 0 {
             self.draw_headings(&mut pen, places, state);
         }

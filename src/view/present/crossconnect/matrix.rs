@@ -55,17 +55,19 @@ impl MatrixPane {
         let work = move |deadline: Deadline| {
             of.plan.report().map_err(Unavailable::failed)?.detail("switches", chosen as u32, deadline)
         };
-        let wanted = Wanted { key: (plan.key, chosen), plan: plan.key, work, detail: None, is_live: false };
+        let key = (plan.key, chosen);
+        // The widths of the section divide the pane, so it is looked up before.
+        self.pane.prepare(input, &key);
+        let wanted = Wanted { key, plan: plan.key, work, detail: None, is_live: false };
         let inner = body(area, 1);
         let left = if input.large { self.columns(plan, inner.width) } else { 0 };
         let gap = if left > 0 { GAP } else { 0 };
-        let mut before = Vec::from_iter(other_plan(input.app, plan.key));
+        let mut before: Vec<Piece> =
+            other_plan(input.app, plan.key).into_iter().flat_map(|plan| [plan, Piece::muted("  ")]).collect();
         let [back, forward] = ["step_back", "step_forward"].map(|action| input.app.keymap.hint(action));
         before.extend((inner.width >= HINT).then(|| Piece::muted(format!("{back} {forward} switch  "))));
         let context = SectionContext { before, left: left + gap, ..SectionContext::default() };
         self.pane.draw(input, Some(wanted), context, area, buf, (drawn, out));
-        // A section that was not drawn before may need other columns.
-        out.waits |= input.large && self.columns(plan, inner.width) != left;
         if left > 0 {
             let list = PaneInput { pane: SWITCHES, state: input.app.pane(SWITCHES).clone(), ..input.clone() };
             let place = Rect { width: left, height: self.pane.rows().min(inner.height), ..inner };
@@ -74,9 +76,10 @@ impl MatrixPane {
         step_through_switches(drawn, &plan.facts, chosen);
     }
 
-    /// Returns the number of columns of the list of all switches; 0 if it does not fit next to the matrix.
+    /// Returns the number of columns of the list of all switches; 0 if it does not fit next to the matrix, or until the
+    /// first matrix is ready.
     fn columns(&mut self, plan: &ExplainedChange, width: u16) -> u16 {
-        let Some(switches) = &plan.switches else { return 0 };
+        let Some(switches) = plan.switches.as_ref().filter(|_| self.pane.wish() > 0) else { return 0 };
         self.list.fill(switches, &[], "");
         let (least, most) = self.list.widths();
         let beside = width.saturating_sub(least + GAP);

@@ -143,6 +143,15 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         if self.last.is_some() { self.view.rest(area) } else { Rect::ZERO }
     }
 
+    /// Fills the view with the section of a key, if it is computed, so that its widths are known before it is drawn.
+    pub fn prepare(&mut self, input: &PaneInput<'_>, key: &K) {
+        if let Some(Ok(made)) = self.worked.known(key)
+            && let Ok(section) = made.as_ref()
+        {
+            self.view.selection(input, section, None);
+        }
+    }
+
     /// Draws the requested section, or the last one until the requested one is ready.
     pub fn draw<W>(
         &mut self,
