@@ -372,11 +372,9 @@ impl LogicalPane {
         let shown = if is_roomy { 0 } else { (0..2).find(|at| fits(&loose[*at..])).unwrap_or(2) };
         let tight = !fits(&loose[shown..]);
         let widths = if tight { widths_of(tall, true) } else { loose };
-        let area = if shown == 2 && (widths[2] > area.width || facts.pods >= usize::from(area.height)) {
-            self.draw_map(input, facts.pods, area, buf)
-        } else {
-            area
-        };
+        let hides = shown == 2 && (widths[2] > area.width || facts.pods >= usize::from(area.height));
+        let map = self.map_place(theme, facts.pods, area).filter(|_| hides);
+        let area = map.map_or(area, |(matrix, _)| matrix);
         // The names get a row if all pods still fit below it, or if the pods do not fit even without it.
         let all = facts.pods as u16 + 1;
         let names = u16::from(area.height > all || area.height < all && area.height >= 14);
@@ -405,33 +403,57 @@ impl LogicalPane {
             let between = state.hits.iter().filter(|hit| hit.id != hit.part);
             out.hits.extend(between.map(|hit| input.hit(hit.rect, hit.id * pods + hit.part, Command::Edit)));
         }
+        if let Some((_, place)) = map {
+            self.draw_map(theme, facts.pods, place, buf);
+        }
         let unnamed = if names > 0 { Vec::new() } else { NAMES[shown..].to_vec() };
         (names + 1 + facts.pods as u16 * tall, unnamed.join(", "))
     }
 
-    /// Draws the difference of all pairs as a small picture at the right, if the picture fits next to a part of the
-    /// matrix; returns the rest of the area.
-    fn draw_map(&self, input: &PaneInput<'_>, pods: usize, area: Rect, buf: &mut Buffer) -> Rect {
+    /// Returns the places of the matrix and of a small picture of all pairs at its right, if both fit.
+    fn map_place(&self, theme: &Theme, pods: usize, area: Rect) -> Option<(Rect, Rect)> {
         /// Minimum number of columns of the matrix next to the picture.
         const LEAST: u16 = 40;
         /// Minimum number of columns of the picture; a smaller matrix is readable without it.
         const WIDE: u16 = 26;
         const GAP: u16 = 3;
-        let theme = &input.app.look.theme;
-        let map = SignMap::new(theme, &self.sides[2], pods.min(usize::from(u16::MAX)) as u16);
-        let (width, height) = map.size();
-        if width < WIDE
-            || u32::from(width) + u32::from(GAP + LEAST) > u32::from(area.width)
-            || height >= area.height
-        {
-            return area;
-        }
-        let (matrix, place) = beside(area, area.width - width - GAP, GAP);
+        let (width, height) = self.map(theme, pods).size();
+        let fits = u32::from(width) + u32::from(GAP + LEAST) <= u32::from(area.width) && height < area.height;
+        (width >= WIDE && fits).then(|| beside(area, area.width - width - GAP, GAP))
+    }
+
+    fn map<'a>(&'a self, theme: &'a Theme, pods: usize) -> SignMap<'a> {
+        SignMap::new(theme, &self.sides[2], pods.min(usize::from(u16::MAX)) as u16)
+    }
+
+    /// Draws the difference of all pairs as a small picture, with the part that the matrix shows and its cursor.
+    fn draw_map(&self, theme: &Theme, pods: usize, place: Rect, buf: &mut Buffer) {
         let more = Piece::new(format!("{} more", theme.glyphs.square), Tone::Good);
         let fewer = Piece::new(format!("  {} fewer", theme.glyphs.square), Tone::Bad);
         line(theme, &[Piece::muted("all pairs: "), more, fewer], row(place, 0), buf);
-        map.render(from(place, 1), buf);
-        matrix
+        let (map, place) = (self.map(theme, pods), from(place, 1));
+        map.render(place, buf);
+        if !theme.shades() {
+            return;
+        }
+        let state = &self.states[2];
+        // A row of the screen may show two rows of cells.
+        let per = pods.div_ceil(usize::from(map.size().1).max(1));
+        let [rows, columns] = [
+            (state.row_offset, state.row_offset + state.rows_shown),
+            (state.column_offset, state.column_offset + state.columns_shown),
+        ]
+        .map(|(from, to)| from..to.min(pods));
+        let at = |row: usize, column: usize| (place.x + column as u16, place.y + (row / per) as u16);
+        let seen = rows.step_by(per).flat_map(|row| columns.clone().map(move |column| (row, column)));
+        for cell in seen.map(|(row, column)| at(row, column)) {
+            if Some(buf[cell].bg) == theme.track().bg {
+                buf[cell].bg = theme.style(Tone::Rule).fg.unwrap_or_default();
+            }
+        }
+        if let Some((row, column)) = state.selected {
+            buf[at(row, column)].set_style(theme.cursor());
+        }
     }
 }
 
@@ -489,12 +511,20 @@ fn sentence(
 /// Returns the edit in words: the target, the demand-difference bound before and after the edit, and the objective of
 /// the plan found.
 fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), edit: &CellEdit) -> Vec<Piece> {
-    if !edit.problem.is_empty() {
-        return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];
-    }
     let pods = facts.pods;
     let value =
         |values: &[i64], a: usize, b: usize| values.get(pair_index(pods, a, b)).copied().unwrap_or_default();
+    let degree = |pod: usize| -> i64 {
+        (0..pods).filter(|&other| other != pod).map(|other| value(&edit.values, pod, other)).sum()
+    };
+    let ports = |pod: usize| i64::from(facts.ports[pod].out) + i64::from(facts.ports[pod].into);
+    let above = [a, b].into_iter().find(|pod| degree(*pod) > ports(*pod));
+    let above = above.map(|pod| format!("pod {pod} needs {} of {} ports", degree(pod), ports(pod)));
+    if !edit.problem.is_empty() {
+        let remedy = |words| format!("{words}: press - or raise ports_a");
+        let words = above.map_or_else(|| edit.problem.clone(), remedy);
+        return vec![Piece::new(format!("! {words}"), Tone::Bad)];
+    }
     let (old, new) = (value(&edit.cells.values, a, b), value(&edit.values, a, b));
     let mut pieces = vec![Piece::answer(format!("> pods {a} and {b}")), Piece::muted("  wanted ")];
     if old != new {
@@ -508,16 +538,7 @@ fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), ed
         pieces.push(Piece::text(format!("{was} → ")));
     }
     pieces.push(Piece::answer(now.to_string()));
-    let degree = |pod: usize| -> i64 {
-        (0..pods).filter(|&other| other != pod).map(|other| value(&edit.values, pod, other)).sum()
-    };
-    for pod in [a, b] {
-        let ports = i64::from(facts.ports[pod].out) + i64::from(facts.ports[pod].into);
-        if degree(pod) > ports {
-            let text = format!("  pod {pod} needs {} of {ports} ports", degree(pod));
-            pieces.push(Piece::new(text, Tone::Bad));
-        }
-    }
+    pieces.extend(above.map(|words| Piece::new(format!("  {words}"), Tone::Bad)));
     if let Some(plan) = edit.plan().filter(|_| edit.is_changed()) {
         pieces.push(Piece::muted("  removed "));
         pieces.push(Piece::answer(number::fixed(plan.0.header().objective.value, 0)));

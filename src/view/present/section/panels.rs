@@ -78,7 +78,7 @@ impl Panels {
             };
             let sizes = self.drawn.iter().map(size);
             let (width, height) = sizes.reduce(|(w, h), (width, height)| (w.max(width), h.max(height)))?;
-            // The title is left out if the picture would not fit below it.
+            // The title is at the right if the picture would not fit below it.
             let height = height.saturating_add(u16::from(height < place.height));
             Some((scale, width, height, fit(place.width, width, ACROSS), fit(place.height, height, DOWN)))
         };
@@ -108,11 +108,15 @@ impl Panels {
             };
             let map = SignMap::new(theme, rows, panel.columns as u16).scale(scale);
             let (wide, high) = map.size();
+            let words = title(panel, Some(panel.item) == selection.item);
             let below = if high < frame.height {
-                let words = title(panel, Some(panel.item) == selection.item);
                 ends(theme, &words, &[], rows::row(frame, 0), buf);
                 rows::from(frame, 1)
             } else {
+                // A picture that needs all rows has its title at the right.
+                let x = frame.x + wide + ACROSS;
+                let right = Rect { x, width: place.right().saturating_sub(x), ..frame };
+                rows::wrapped(theme, &words, right, buf);
                 frame
             };
             map.render(Rect { width: wide.min(below.width), ..below }, buf);
