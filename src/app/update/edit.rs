@@ -392,8 +392,9 @@ impl App {
                 match scenario.with(name, None, &ParamValue::Text(text.join(","))) {
                     Ok(changed) => scenario = changed,
                     Err(problems) => {
-                        let words: Vec<String> = problems.list().iter().map(ToString::to_string).collect();
-                        edit.problem = words.join("; ");
+                        // Keys undo the step, so neither the path in the file nor its remedy is needed.
+                        let first = problems.list().first();
+                        edit.problem = first.map_or_else(String::new, |problem| problem.message.clone());
                         edit.waiting = false;
                         edit.previews.clear();
                         return;

@@ -4,7 +4,7 @@ use crate::app::action::{Command, Motion};
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Layer, TextView};
-use crate::app::pane::{ItemId, PaneId, PaneState, SizeClass};
+use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState, SizeClass};
 use crate::app::state::{App, StartItem};
 use lightbay_core::event::covered;
 use lightbay_core::event::{RunId, Severity};
@@ -67,10 +67,15 @@ impl App {
         }
     }
 
-    /// Gives the focus to the pane of the kind with this name; ignores upper and lower case.
+    /// Gives the focus to the pane of the kind with this name or section; ignores upper and lower case.
     pub(super) fn focus_named(&mut self, name: &str) {
         let panes = self.kind_panes();
-        if let Some(info) = panes.iter().find(|info| info.name.eq_ignore_ascii_case(name.trim())) {
+        let word = name.trim();
+        let is_named = |info: &&PaneInfo| {
+            let shows = info.section.is_some_and(|section| section.name == word);
+            shows || info.name.eq_ignore_ascii_case(word)
+        };
+        if let Some(info) = panes.iter().find(is_named) {
             return self.focus(PaneId::Kind(info.number));
         }
         let names: Vec<&str> = panes.iter().map(|info| info.name).collect();
