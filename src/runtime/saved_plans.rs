@@ -23,10 +23,12 @@ pub fn saved_plans(
 ) -> Result<Vec<PlanEntry>, Refused> {
     let origins: BTreeMap<PlanId, (RunId, u64)> =
         replay.plans().map(|(run, number, plan)| (plan, (run, number))).collect();
-    let mut seen: BTreeMap<PlanId, (f64, String)> = BTreeMap::new();
+    let mut seen: BTreeMap<PlanId, (f64, String, f64)> = BTreeMap::new();
     for record in &replay.records {
         if let (EventBody::Incumbent(incumbent), Some(plan)) = (&record.record.body, record.plan) {
-            seen.insert(plan, (incumbent.secondary, incumbent.source.clone()));
+            // The time of a plan is the time at which a run found it first, not the end of that run.
+            let found = (incumbent.secondary, incumbent.source.clone(), record.record.elapsed_s);
+            seen.entry(plan).or_insert(found);
         }
     }
     let found = session.plans().map_err(|error| vec![error.to_string()])?;
@@ -36,10 +38,8 @@ pub fn saved_plans(
             Ok(header) => {
                 let findings = file.findings.get(&entry.plan.0.to_string());
                 let Some(standing) = saved_standing(&header, findings) else { continue };
-                let (secondary, source) = seen
-                    .get(&entry.plan)
-                    .cloned()
-                    .unwrap_or((f64::INFINITY, "an earlier session".to_owned()));
+                let unseen = || (f64::INFINITY, "an earlier session".to_owned(), header.provenance.elapsed_s);
+                let (secondary, source, at_s) = seen.get(&entry.plan).cloned().unwrap_or_else(unseen);
                 rows.push(PlanEntry {
                     number: entry.plan.0,
                     origin: origins.get(&entry.plan).copied(),
@@ -52,7 +52,7 @@ pub fn saved_plans(
                     status: Some(header.status),
                     standing,
                     scenario_sha256: header.provenance.scenario_sha256,
-                    at_s: header.provenance.elapsed_s,
+                    at_s,
                     marked: file.marks.contains(&entry.plan),
                     superseded: false,
                     found_again: found_again(replay, entry.plan, origins.get(&entry.plan)),
