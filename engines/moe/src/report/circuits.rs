@@ -326,10 +326,19 @@ pub(super) fn layers(result: &MoeResult) -> Section {
             Cell::new(stall).tone(if stall > 0.0 { Tone::Bad } else { Tone::Muted }),
         ]);
         row.item = Some(layer.layer);
+        // Chunks overlap gathering with the exchange between servers, so the all-to-all is shorter than the sum.
+        let apart_ms = times.all_to_all_ms - times.step3_ocs_ms.max(times.step3_eps_ms).max(times.local_ms);
+        let hidden = if times.gather_ms - apart_ms > 5e-4 {
+            format!(" of which {apart_ms:.3} not hidden")
+        } else {
+            String::new()
+        };
         let sentence = Phrase::new()
             .answer(format!("> layer {}  {:.3} ms", layer.layer, times.all_to_all_ms))
             .text(format!("  circuits {:.3}, packet switches {:.3}", times.step3_ocs_ms, times.step3_eps_ms))
-            .muted(format!(", gather {:.3}, inside {:.3} ms", times.gather_ms, times.local_ms));
+            .muted(format!(", gather {:.3}", times.gather_ms))
+            .muted(hidden)
+            .muted(format!(", inside {:.3} ms", times.local_ms));
         let others = layer.other_exchanges.iter();
         let others =
             others.filter(|other| (other.all_to_all.all_to_all_ms - times.all_to_all_ms).abs() >= 5e-4);

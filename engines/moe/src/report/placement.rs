@@ -72,10 +72,15 @@ pub(super) fn section(
     let answer = sums.iter().fold(Phrase::new().muted("all layers, ms: "), |phrase, (name, sum_ms)| {
         phrase.muted(format!(" {name} ")).answer(format!("{sum_ms:.3}"))
     });
+    let is_tie = sums.len() > 1 && sums.windows(2).all(|two| (two[0].1 - two[1].1).abs() <= 1e-9 * two[0].1);
+    let answer = if is_tie { answer.muted(", a tie") } else { answer };
+    let kept = if scenario.placement.is_none() { "; plans keep the blocks" } else { "" };
     let section = Section::new("Placement of experts", table)
         .subject(ANALYTIC_SHORT)
         .answer(answer)
-        .legend("between servers: with the best circuits that local search finds for the layer alone")
+        .legend(format!(
+            "between servers: with the best circuits that local search finds for the layer alone{kept}"
+        ))
         .remark("Circuits come from local search for each placement and layer; bytes beyond them go over packet switches.")
         .remark("Compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored.")
         .remark(ANALYTIC);

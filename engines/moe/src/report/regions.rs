@@ -30,6 +30,12 @@ fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
     other
 }
 
+/// Returns the reason that no iteration time is known: the gradients need packet switches.
+pub(super) fn without_path(scenario: &MoeScenario) -> Unavailable {
+    let remedy = scenario.region.first_without_packets().map_or("lower optical_degree", NoPackets::remedy);
+    Unavailable::absent("the gradients of the replicas have no path", remedy)
+}
+
 /// Returns the section on the iteration time of every region with its own cheapest schedule.
 pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
     let all = scenario.regions().max(1);
@@ -45,11 +51,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
             Unavailable::absent(message, pair.because.remedy())
         })?;
         let Some(study) = study else { return Err(Unavailable::late(deadline)) };
-        let time = study.time(SwitchPolicy::Exact, delay).ok_or_else(|| {
-            let without = scenario.region.first_without_packets();
-            let remedy = without.map_or("lower optical_degree", NoPackets::remedy);
-            Unavailable::absent("the gradients of the replicas have no path", remedy)
-        })?;
+        let time = study.time(SwitchPolicy::Exact, delay).ok_or_else(|| without_path(scenario))?;
         // Gradients of all regions wait for the server with the fewest working NICs.
         times.push((number, if number > 0 { time + waiting } else { time }));
     }
@@ -81,7 +83,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         Column::words("plan", ""),
     ];
     let mut table = Table::new(["region", "regions"], columns).overview(OVERVIEW).bar(2);
-    times.sort_by(|a, b| b.1.total_cmp(&a.1));
+    times.sort_by(|a, b| (a.0 > 0).cmp(&(b.0 > 0)).then(b.1.total_cmp(&a.1)));
     for (number, time) in times {
         let tone = bold(time >= slowest);
         let row = table.row(vec![
@@ -106,7 +108,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         .usual(Some(0))
         .subject(ANALYTIC_SHORT)
         .block("summary", "Regions of the cluster", facts)
-        .block("regions", "Time of an iteration, slowest first", table)
+        .block("regions", "Time of an iteration, region 0 and then the slowest first", table)
         .context("times of the longest stage; the plan is for region 0")
         .remark("Replicas exchange gradients, so every iteration waits for the slowest region.")
         .remark(ANALYTIC);

@@ -1,7 +1,7 @@
 //! Iteration time as a function of the delay of the switch and of the optical degree, and the delay up to which
 //! changing circuits shortens the iteration.
 
-use super::{ANALYTIC, ANALYTIC_SHORT, DELAYS, ITERATION, delay};
+use super::{ANALYTIC, ANALYTIC_SHORT, DELAYS, ITERATION, delay, regions};
 use crate::plan::FabricKind;
 use crate::scenario::{DELAY_PROFILES, MoeScenario, NoPackets};
 use crate::schedule::assemble::fabric_ms;
@@ -64,6 +64,9 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         let points = places.iter().map(|&at| Point { at, value }).collect();
         curves.push(curve("static_ms", "static circuits", points, Tone::Muted));
     }
+    if curves.iter().all(|curve| curve.points.is_empty()) {
+        return Err(regions::without_path(scenario));
+    }
     let mut facts = Facts::new();
     if let Some((at_once, still)) = study.time(SwitchPolicy::Exact, 0.0).zip(still) {
         facts.number("static_ms", "static circuits", ITERATION, still);
@@ -87,7 +90,7 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         summary = if still - at_once > LEAST_GAIN * still {
             summary.muted(format!(": at most {} shorter", percent(1.0 - at_once / still)))
         } else {
-            summary.muted(": circuit changes shorten nothing")
+            summary.muted(": a tie, circuit changes shorten nothing")
         };
     }
     let mut marks = vec![Mark { at: present, name: "now".to_owned() }];

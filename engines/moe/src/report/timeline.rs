@@ -262,12 +262,15 @@ pub(super) fn of_layer(
                 None,
             );
             // A rest of rounding is not hidden time.
-            if hidden.end_s - hidden.start_s > 1e-9 * change.delay_ms {
+            if change.delay_ms - change.stall_ms > 1e-9 * change.delay_ms {
                 let words = format!("{:.3}", change.delay_ms - change.stall_ms);
-                let hidden = Span { hidden: true, ..hidden };
-                short.add(3, &hidden);
-                let name = "  hidden change".to_owned();
-                lanes.push(Lane { name, spans: vec![hidden], words, tone: Tone::Text });
+                // Attention of the next layer, which is not in this picture, hides the change before the first
+                // exchange back.
+                let is_here = phase != LayerPhase::A2a3;
+                let name = if is_here { "  hidden change" } else { "  hidden in the next layer" }.to_owned();
+                let hidden = is_here.then(|| Span { hidden: true, ..hidden });
+                hidden.iter().for_each(|hidden| short.add(3, hidden));
+                lanes.push(Lane { name, spans: hidden.into_iter().collect(), words, tone: Tone::Text });
             }
         }
         if length <= 0.0 {
