@@ -183,6 +183,11 @@ impl<'a> Pane<'a> {
             value = &[];
         }
         let value_width = i32::from(pieces_width(value, glyphs));
+        // Further words of the name give way to the visible part.
+        let is_close = width - 7 - number_width - name_width - mark_width < value_width + sight_width;
+        let name = self.name.split(" and ").next().filter(|_| is_close && sight_width > 0);
+        let name = name.unwrap_or(self.name);
+        let name_width = i32::from(text::width(name, glyphs));
         if width < i32::from(Self::MIN_WIDTH) {
             // Headline only: the number if it fits, else the name.
             if value_width > 0 && value_width <= width {
@@ -223,7 +228,7 @@ impl<'a> Pane<'a> {
             pen.glyph(x, 0, " ", rule_style);
             x += 1;
         }
-        x += pen.cut(x, 0, end - x - 1 - stale_width, self.name, Cut::Middle, self.theme.style(Tone::Answer));
+        x += pen.cut(x, 0, end - x - 1 - stale_width, name, Cut::Middle, self.theme.style(Tone::Answer));
         pen.glyph(x, 0, " ", rule_style);
         x += 1;
         let room = end - x - 1;
@@ -296,9 +301,18 @@ pub(crate) fn wrap(pen: &mut Pen<'_>, x: i32, y: i32, room: i32, text: &str, ton
     let glyphs = pen.glyphs();
     let style = pen.style(tone);
     let (mut at, mut row) = (0, 0);
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
+    while let Some(word) = words.next() {
         let width = i32::from(text::width(word, glyphs));
-        if at > 0 && at + 1 + width > room {
+        // A number stays in the row of its unit.
+        let is_number = word.ends_with(|last: char| last.is_ascii_digit());
+        let unit = words.peek().filter(|unit| is_number && unit.len() <= 2);
+        let whole = width + unit.map_or(0, |unit| 1 + i32::from(text::width(unit, glyphs)));
+        if at > 0 && at + 1 + whole > room {
+            if y + row + 1 == pen.height() {
+                pen.text(x + at.min(room - 1), y + row, glyphs.ellipsis, style);
+                break;
+            }
             row += 1;
             at = 0;
         }
