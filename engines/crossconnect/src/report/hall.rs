@@ -4,7 +4,7 @@ use crate::plan::CrossconnectResult;
 use crate::rollout::assemble::counting_bound;
 use crate::scenario::{CrossconnectScenario, Side};
 use lightbay_core::problem::{counted, printable};
-use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unit};
+use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unit};
 use std::collections::BTreeMap;
 
 pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&CrossconnectResult>) -> Section {
@@ -46,7 +46,8 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     if !scenario.pinned.is_empty() {
         facts.add("pinned_circuits", "pinned circuits", scenario.pinned.len());
     }
-    facts.add("lower_bound_removed_circuits", "circuits to remove, at least", counting_bound(scenario));
+    let least = counting_bound(scenario);
+    facts.add("lower_bound_removed_circuits", "circuits to remove, at least", least);
     facts.sentence("by counting pairs of pods");
     if !scenario.rollout.is_usual() {
         let rollout = scenario.rollout;
@@ -87,6 +88,12 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         counted(u64::from(scenario.ocs_count), "switch", "switches")
     );
     let section = Section::new(title, facts);
+    let section = match installed {
+        0 => section,
+        _ => section.sentence(
+            Phrase::new().answer(format!("> every plan removes at least {least} of {installed} circuits")),
+        ),
+    };
     if scenario.pods as usize > MOST_PODS {
         return section;
     }

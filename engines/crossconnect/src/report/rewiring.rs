@@ -15,7 +15,7 @@ use lightbay_core::report::{
 use lightbay_core::standing::{KnownBound, Standing};
 
 /// Multiple of the removals of the best plan at which the scale of the bars ends at most.
-const OFF_SCALE: f64 = 4.0;
+const OFF_SCALE: f64 = 3.0;
 
 /// The plan to rank, and the plans that it is compared with.
 pub(super) struct Ranked<'a> {
