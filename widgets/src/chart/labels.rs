@@ -82,7 +82,7 @@ impl Labels {
             |(at, series): (usize, &Series)| chart.series[..at].iter().any(|s| s.tone == series.tone);
         let is_away = |label: &EndLabel| {
             let mut others = labels.all().iter().filter(|other| !other.baseline && !other.is(label));
-            let is_at_other = || others.any(|other| y.row(other.share) == label.row);
+            let mut is_at_other = || others.any(|other| y.row(other.share) == label.row);
             is_moved(label) && ((label.row - y.row(label.share)).abs() > 1 || is_at_other())
         };
         let is_unclear = !chart.theme.shades()
