@@ -51,7 +51,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario("demand", "Demand", "Who wants what?").place(8),
     SectionInfo::of_scenario(
         "sizes",
-        "Bandwidth by size",
+        "Bandwidth",
         "What bandwidth do the lower bound, trees and baselines give from 1 KB to 1 GB?",
     ).place(3)
     .forms(&["curves", "points", "ranges"]),

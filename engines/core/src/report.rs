@@ -38,7 +38,7 @@ pub use section::{
 };
 pub use session::{PlanBeside, RunBeside, RunGenerations, RunSearch, SearchRow, Surroundings};
 pub use slider::{SliderInfo, SliderPlace};
-pub use spans::{Lane, Span, Spans};
+pub use spans::{HUES, Lane, Span, Spans};
 pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};
 pub use value::{Cell, Tone, Unit, Value};
 

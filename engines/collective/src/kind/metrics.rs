@@ -41,7 +41,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     .in_table("floor", 0, 2),
     MetricInfo::bound(
         figure::LATENCY_FLOOR,
-        "floor with latencies",
+        "bound on replay",
         LOWER_BOUND,
         "Lower bound on the completion time without epochs, for any number of chunks.",
     ),

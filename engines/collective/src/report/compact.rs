@@ -2,7 +2,7 @@
 //! tree stands for its images under the symmetries of the plan.
 
 use super::finish::{in_groups, roots};
-use super::occupancy::{BUSY, across, binding, busiest, megabytes, of_link, rates, unit_of};
+use super::occupancy::{BUSY, across, binding, busiest, busy_cell, megabytes, of_link, rates, unit_of};
 use super::progress::until_finish;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::compose::{LinkUse, LinkUses, TimedTree, timed_trees};
@@ -150,10 +150,7 @@ pub(super) fn occupancy(subject: ExplainedPlan<'_>) -> Result<Section, Unavailab
     }
     let width_us = finish_us / COLUMNS as f64;
     let loads: Vec<Vec<f64>> = orbits.iter().map(|orbit| shares(&orbit.uses, width_us)).collect();
-    let cells = loads.iter().flatten().map(|share| match share.min(1.0) {
-        share if share > 0.0 => Cell::new(share),
-        _ => Cell::none(),
-    });
+    let cells = loads.iter().flatten().map(|share| busy_cell(*share));
     let unit = unit_of(finish_us);
     let at = |column: usize| text::number(column as f64 * width_us / 1e6, unit.with_decimals(0));
     let about = loads.iter().zip(&orbits).enumerate().flat_map(|(row, (loads, orbit))| {

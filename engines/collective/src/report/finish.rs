@@ -8,15 +8,22 @@ use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Sense;
 use lightbay_core::quantity::{self, grouped};
-use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::report::{Cell, Column, Fact, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 const TIME: Unit = MICROSECONDS.with_decimals(3);
 const LOWER_BOUND: Unit = TIME.bounding(Sense::Min);
 
-/// Returns the section on finish, bandwidth and replay.
-pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
+/// Title of the table of times and bounds.
+const TIMES: &str = "Completion time and its lower bounds";
+/// Names of the times of a schedule and of their bounds.
+const OF_TIMES: [&str; 4] = ["finish_us", "replay_us", "lower_bound_us", "floor_us"];
+/// Title of the table of the links across a cut.
+const CUT: &str = "Links across the cut, which prove the bound";
+
+/// Returns the figures of a schedule.
+fn figures(subject: ExplainedPlan<'_>) -> Facts {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     let mut facts = Facts::new();
     facts.number("finish_us", "finish", TIME, Cell::new(claims.finish_us).tone(Tone::Answer));
@@ -52,12 +59,31 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     if subject.result.trees.is_empty() {
         facts.add("sends", "sends", subject.result.sends.len());
     }
-    let answer =
-        Phrase::new().answer(format!("{} µs", in_groups(claims.finish_us))).muted(" until the last delivery");
+    facts
+}
+
+/// Returns the section on finish, bandwidth and replay.
+pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
+    let facts = figures(subject);
+    // On a screen, the times and their bounds are bars; their sentences follow the other figures.
+    let (of_times, mut others): (Vec<Fact>, Vec<Fact>) =
+        facts.facts.iter().cloned().partition(|fact| OF_TIMES.contains(&fact.name));
+    others.extend(of_times.into_iter().filter(|fact| !fact.sentence.is_empty()).map(|fact| {
+        let cell = Cell::new(fact.sentence.replace("->", "→"));
+        Fact { unit: Unit::NUMBER, cell, sentence: String::new(), ..fact }
+    }));
+    let finish_us = in_groups(subject.result.claims.finish_us);
+    let answer = Phrase::new().answer(format!("{finish_us} µs")).muted(" until the last delivery");
     let section = Section::empty("Finish")
         .answer(answer)
-        .on_screens("times", "Completion time and its lower bounds", times(subject))
-        .block("facts", "", facts);
+        .on_screens("times", TIMES, times(subject))
+        .block("facts", "", facts)
+        .only_written()
+        .on_screens("schedule", "", Facts { facts: others });
+    let section = match cut(subject) {
+        Some(cut) => section.on_screens("cut", CUT, cut),
+        None => section,
+    };
     let section = match trees(subject) {
         Some((title, table)) => section.block("trees", title, table),
         None => section,
@@ -96,6 +122,10 @@ fn times(subject: ExplainedPlan<'_>) -> Table {
     if let Some(floor) = &claims.floor {
         let floor_us = floor.under_finish(time.alpha_threshold).floor_us;
         row("bound for any chunking", bound(floor_us), Tone::Good);
+        // The bound on the finish omits the latencies that an epoch covers.
+        if claims.replay_us.is_some() && time.alpha_threshold > 0.0 {
+            row("bound on replay", bound(floor.with_latency.floor_us), Tone::Good);
+        }
     }
     table
 }
@@ -365,8 +395,7 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
             Cell::new(bound.because.clone()),
         ]);
     }
-    let mut section =
-        Section::empty("Bounds").on_screens("times", "Completion time and its lower bounds", times(subject));
+    let mut section = Section::empty("Bounds").on_screens("times", TIMES, times(subject));
     if !claims.bounds.is_empty() {
         let covered = words_of_covers(subject);
         section = section.block("bounds", "In these epochs", table).remark(format!(
@@ -374,7 +403,7 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
         ));
     }
     if let Some(cut) = cut(subject) {
-        section = section.on_screens("cut", "Links across the cut, which prove the bound", cut);
+        section = section.on_screens("cut", CUT, cut);
     }
     if let Some(floors) = floors {
         section = section

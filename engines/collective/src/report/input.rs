@@ -148,7 +148,7 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
     let drawn = DrawnNodes::of(topology);
     let binding = plan.map(binding).unwrap_or_default();
     let marks = [
-        (!binding.is_empty()).then_some("bold white or @: link across a binding cut"),
+        (!binding.is_empty()).then_some("bold or @: link across a binding cut"),
         (!scenario.failed_links.is_empty()).then_some("x: failed link"),
         drawn
             .as_ref()
@@ -304,7 +304,7 @@ pub(super) fn demand(scenario: &CollectiveScenario) -> Section {
         None => Section::empty("Demand"),
     };
     let deliveries = grouped(chunks.deliveries() as u64);
-    let answer = Phrase::new().answer(deliveries).muted(" deliveries");
+    let answer = Phrase::new().answer(format!("{deliveries} deliveries"));
     let section = section.answer(answer).block("facts", "", facts);
     if demand.collective != CollectiveSort::MultiTenant {
         return section;

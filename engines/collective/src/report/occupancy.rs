@@ -8,7 +8,8 @@ use crate::scenario::CollectiveSort;
 use lightbay_core::kind::Sense;
 use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
-    About, Cell, Column, Lane, Matrix, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit, text,
+    About, Cell, Column, HUES, Lane, Matrix, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit,
+    text,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -164,13 +165,12 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         let mark = if binding.contains(ends) { "▌" } else { " " };
         format!("{mark}{}", subject.link(ends.0, ends.1))
     };
-    let cell = |share: &f64| if *share > 0.0 { Cell::new(share.min(1.0)) } else { Cell::none() };
     let matrix = Matrix {
         name: "busy_share",
         unit: Unit::PERCENT.with_decimals(0),
         rows: shown.iter().map(name).collect(),
         columns: (0..columns as u32).map(|column| (column * step).to_string()).collect(),
-        cells: shares.iter().map(cell).collect(),
+        cells: shares.iter().map(|share| busy_cell(*share)).collect(),
         symmetric: false,
         shaded: true,
         about: words.map_or_else(Vec::new, |words| about(&words, &senders)),
@@ -180,7 +180,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let first = busiest.min_by(|a, b| a.of.begins_us.total_cmp(&b.of.begins_us));
     let answer = match binding.len() {
         0 => Phrase::new().answer(grouped(busy.len() as u64)).muted(" links"),
-        _ => across(binding.len()),
+        count => across(count),
     };
     let links = match busy.len() {
         many if many > MOST_LINKS => format!("{MOST_LINKS} busiest of {many} links"),
@@ -202,8 +202,8 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         .context(links)
         .answer(answer)
         .legend(format!(
-            "colour and letter by {}; columns that are busy in part are low or -{mark}; [ ] next transmission; + - zoom",
-            colours.words
+            "{}; low or -: busy in part{mark}; [ ] next transmission; + - zoom",
+            colours.in_words()
         ))
         .legend_in("grid", format!("{of_grid}; cells: busy %{mark}"));
     Ok(if step > 1 { section.remark(format!("A column of the grid is {step} epochs.")) } else { section })
@@ -243,12 +243,27 @@ impl SpanColours {
         let words = if share == 1 { "source".to_owned() } else { format!("group of {share} sources") };
         Self { of_chunk: sources.map(number).collect(), words }
     }
+
+    /// Returns what colours and letters show.
+    fn in_words(&self) -> String {
+        let words = &self.words;
+        if self.of_chunk.iter().all(|number| *number < HUES) {
+            return format!("colour and letter by {words}");
+        }
+        format!("letter by {words}; in colour: that of the selected transmission")
+    }
 }
 
-/// Returns the number of links across binding cuts in words.
+/// Returns the number of links across binding cuts in words; a narrow title shows `2 binding`.
 pub(super) fn across(links: usize) -> Phrase {
-    let word = if links == 1 { "link" } else { "links" };
-    Phrase::new().answer(grouped(links as u64)).muted(format!(" {word} across a binding cut"))
+    let word = if links == 1 { " link" } else { " links" };
+    Phrase::new().answer(format!("{} binding", grouped(links as u64))).muted(word)
+}
+
+/// Returns a cell of a grid with the busy part of its time, rounded so that rounding errors of times have no shade.
+pub(super) fn busy_cell(share: f64) -> Cell {
+    let share = (share.min(1.0) * 1e3).round() / 1e3;
+    if share > 0.0 { Cell::new(share) } else { Cell::none() }
 }
 
 /// A link by its ends, its busy time in µs, and the number of its transmissions.

@@ -14,6 +14,9 @@ const MOST_IN_GRID: usize = 64;
 /// Fraction of its field that a box fills, so that boxes are separate.
 const FILL: f64 = 0.86;
 
+/// Fraction of the width of its field that a box next to others fills, so that there is room for the names.
+const FILL_ACROSS: f64 = 0.78;
+
 /// Fraction of the height below the boxes, for nodes without a box.
 const FREE: f64 = 0.12;
 
@@ -158,17 +161,18 @@ fn boxes(nodes: &[NodeRecord]) -> Vec<[f64; 2]> {
         let is_here = |(_, node): &(usize, &NodeRecord)| !has_boxes || node.group == group;
         nodes.iter().enumerate().filter(is_here).map(|(at, _)| at).collect()
     };
+    let wide = if across > 1.0 { FILL_ACROSS } else { FILL };
     let mut places = vec![[0.5, 0.5]; nodes.len()];
     for group in 0..count {
         let (column, row) = (f64::from(group) % across, (f64::from(group) / across).floor());
         let (gpus, switches): (Vec<usize>, Vec<usize>) =
             in_box(Some(group)).into_iter().partition(|node| nodes[*node].kind == NodeSort::Gpu);
-        for (of, size) in [(gpus, FILL), (switches, FILL / 3.0)] {
+        for (of, size) in [(gpus, 1.0), (switches, 1.0 / 3.0)] {
             let half = if of.len() > 1 { size / 2.0 } else { 0.0 };
             for (at, node) in of.iter().enumerate() {
                 // Nodes are placed clockwise, from the top.
                 let angle = TAU * at as f64 / of.len() as f64;
-                let (x, y) = (0.5 + half * angle.sin(), 0.5 - half * angle.cos());
+                let (x, y) = (0.5 + half * wide * angle.sin(), 0.5 - half * FILL * angle.cos());
                 places[*node] = [(column + x) / across, (row + y) / down * height];
             }
         }

@@ -53,7 +53,7 @@ pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
     let table = chunk_table(subject);
     let last = table.rows.iter().filter(|row| !row.mark.is_empty()).count();
     let section = Section::new("Chunks", table);
-    let section = section.answer(Phrase::new().answer(grouped(last as u64)).muted(" end last"));
+    let section = section.answer(Phrase::new().answer(format!("{} end last", grouped(last as u64))));
     let section = section.legend("finish: last delivery of the chunk; slack: from it to the end");
     match arrival_matrix(subject) {
         Some(matrix) => {
@@ -208,11 +208,11 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
     let section = Section::empty("Deliveries")
         .block("curve", "Curve", until_finish(subject, curve))
         .block("points", "Points", table);
-    let count = Phrase::new().answer(grouped(done as u64));
+    let count = Phrase::new().answer(format!("{} deliveries", grouped(done as u64)));
     if pieces == 1 {
-        return section.answer(count.muted(" deliveries"));
+        return section.answer(count);
     }
-    section.answer(count.muted(" deliveries of pieces")).context(format!("{pieces} pieces of a chunk"))
+    section.answer(count.muted(" of pieces")).context(format!("{pieces} pieces of a chunk"))
 }
 
 /// Returns a curve over the time until the finish, with a mark at the lower bound on the finish.

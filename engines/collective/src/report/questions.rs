@@ -189,8 +189,8 @@ fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
         Some((_, phase)) => Phrase::new().muted("testing ").answer(phase.detail.clone()),
         None if asked.is_empty() => {
             let word = if steps == 1 { " step" } else { " steps" };
-            Phrase::new().answer(steps.to_string()).muted(word)
+            Phrase::new().answer(format!("{steps}{word}"))
         }
-        None => Phrase::new().answer(asked.len().to_string()).muted(" tested"),
+        None => Phrase::new().answer(format!("{} tested", asked.len())),
     }
 }

@@ -14,7 +14,7 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
 use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
-    Cell, Column, Curve, Curves, Mark, Phrase, Point, Section, Table, Tone, Unavailable, Unit, text,
+    Cell, Column, Curve, Curves, Facts, Mark, Phrase, Point, Section, Table, Tone, Unavailable, Unit, text,
 };
 use lightbay_core::watch::Unwatched;
 
@@ -79,7 +79,10 @@ pub(super) fn sizes(
         .iter()
         .zip(&sizes)
         .map(|(floors, bytes)| Some(floors.with_latency.floor_us.max(stated(*bytes))));
-    let mut curves: Vec<Times> = vec![("floor", "bound", floor_us.collect())];
+    // The bound of the header omits the latencies that an epoch covers.
+    let omits = plan.map_or(scenario.time.alpha_threshold, |plan| plan.result.time.alpha_threshold) > 0.0;
+    let bound = if omits { "bound on replay" } else { "bound" };
+    let mut curves: Vec<Times> = vec![("floor", bound, floor_us.collect())];
     let deliveries: usize = tasks.deliveries();
     let mut pieces = vec![None; sizes.len()];
     if deliveries <= MOST_DELIVERIES {
@@ -108,7 +111,10 @@ pub(super) fn sizes(
         // The curve of the plan is listed directly after the curve of the floor, so that narrow screens still show it.
         curves.insert(1, ("plan", "this plan", sizes.iter().map(time).collect()));
     }
-    let mut legend = "bound: no schedule is faster; times without epochs".to_owned();
+    let mut legend = format!("{bound}: no schedule is faster; times without epochs");
+    if omits {
+        legend.push_str(" and with every latency");
+    }
     if !crossovers(&curves, &sizes).is_empty() {
         legend.push_str("; dotted vertical line: another schedule becomes the fastest");
     }
@@ -124,8 +130,8 @@ pub(super) fn sizes(
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
-            "The bound is the bandwidth at the lower bound on the completion time; no schedule, for any chunking, has a \
-             higher bandwidth. Times of baselines are computed without epochs.",
+            "The bound is the bandwidth at the lower bound on the completion time with every latency; no schedule, for \
+             any chunking, has a higher bandwidth. Times of baselines are computed without epochs.",
         );
     if let Some(point) = point_of(scenario, plan) {
         let rate = text::number(point.value, GBYTE_PER_S.with_decimals(1));
@@ -137,7 +143,11 @@ pub(super) fn sizes(
         section = section
             .remark(format!("The run ended when {planned} of {} sizes were planned.", listed_sizes.len()));
     }
-    if !ranges.is_empty() {
+    if ranges.is_empty() {
+        let mut facts = Facts::new();
+        facts.add("ranges", "schedules by size", "none: parameter sizes plans several sizes");
+        section = section.on_screens("ranges", "", facts);
+    } else {
         section = section.block("ranges", "Schedules by size", range_table(ranges));
     }
     if deliveries > MOST_DELIVERIES {

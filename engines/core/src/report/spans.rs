@@ -3,6 +3,10 @@
 use super::phrase::Phrase;
 use super::value::{Tone, Unit};
 
+/// Number of numbers of intervals that a screen shows by colour; with a larger number, only the intervals with the number
+/// of the selected one are coloured.
+pub const HUES: u32 = 8;
+
 /// Intervals of time by lane.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
