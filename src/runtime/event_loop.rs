@@ -283,6 +283,8 @@ impl<V: View> Shell<V> {
         });
         match drawn {
             Ok(Some(mut drawn)) => {
+                // The pane that the user looks at comes first.
+                drawn.jobs.sort_by_key(|job| job.key.pane != self.app.focus.pane);
                 self.helpers.view_jobs(std::mem::take(&mut drawn.jobs));
                 self.act(Action::Drawn(drawn));
                 if let Some(text) = copied {
