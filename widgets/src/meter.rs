@@ -73,7 +73,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Leaves a gap above the bar, for bars in consecutive rows; such a bar is drawn in whole cells, not in eighths of
-    /// a cell.
+    /// a cell, and uses all rows of its area unless it consists of letters.
     #[must_use]
     pub const fn spaced(mut self, spaced: bool) -> Self {
         self.spaced = spaced;
@@ -112,6 +112,28 @@ impl<'a> Meter<'a> {
     const fn is_in_cells(&self) -> bool {
         self.spaced || self.is_lettered()
     }
+
+    /// Returns the parts that are drawn.
+    fn drawn(&self) -> impl Iterator<Item = &Part> {
+        let is_drawn = |part: &&Part| part.amount.is_finite() && part.amount > 0.0 && self.full > 0.0;
+        self.parts.iter().filter(is_drawn)
+    }
+
+    /// Returns the end of a bar of length `sum`, in cells or eighths. A bar below the limit ends before the line of the
+    /// limit; in whole cells, a bar at the limit ends with the cell of the line, and a longer bar after it.
+    fn end(&self, sum: f64, width: i32, per_cell: i32) -> i32 {
+        let to = (sum / self.full * f64::from(width * per_cell)).round() as i32;
+        let Some((at, limit)) = self.limit_at(width as u16).map(i32::from).zip(self.limit) else { return to };
+        if sum < limit * (1.0 - CLOSE) {
+            to.min(at * per_cell)
+        } else if per_cell > 1 {
+            to
+        } else if sum > limit * (1.0 + CLOSE) {
+            to.max(at + 2)
+        } else {
+            at + 1
+        }
+    }
 }
 
 impl Widget for &Meter<'_> {
@@ -128,37 +150,26 @@ impl Widget for &Meter<'_> {
             pen.line(0, 0, width, empty, self.theme.style(Tone::Faint).patch(self.theme.track()));
         }
         let per_cell = if self.is_in_cells() { 1 } else { 8 };
-        let room = f64::from(width * per_cell);
-        let mut sum = if self.start.is_finite() { self.start.max(0.0) } else { 0.0 };
-        let share = if self.full > 0.0 { sum / self.full } else { 0.0 };
+        let start = if self.start.is_finite() { self.start.max(0.0) } else { 0.0 };
+        let share = if self.full > 0.0 { start / self.full } else { 0.0 };
         let first = ((share * f64::from(width)).round() as i32).min(width - 1);
         // End of the parts drawn so far, in eighths, and style of the last part.
         let (mut end, mut last) = (first * per_cell, None);
-        // A bar below the limit ends before the line of the limit; in whole cells, a bar at the limit ends with the
-        // cell of the line, and a longer bar after it.
         let limit_at = self.limit_at(width as u16).map(i32::from);
-        let limit = self.limit.unwrap_or(f64::INFINITY);
-        for part in self.parts {
-            if !(part.amount.is_finite() && part.amount > 0.0 && self.full > 0.0) {
-                continue;
-            }
-            sum += part.amount;
-            // A part with a positive length is always visible.
-            let to = (sum / self.full * room).round() as i32;
-            let to = match limit_at {
-                Some(at) if sum < limit * (1.0 - CLOSE) => to.min(at * per_cell),
-                Some(at) if per_cell == 1 && sum > limit * (1.0 + CLOSE) => to.max(at + 2),
-                Some(at) if per_cell == 1 => at + 1,
-                _ => to,
-            };
+        // The whole bar has the length of the sum, so bars of unlike sums end apart.
+        let mut later = self.drawn().count() as i32;
+        let whole = end + self.end(self.drawn().map(|part| part.amount).sum(), width, per_cell);
+        let (begin, mut sum) = (end, 0.0);
+        let rows = if self.spaced && !ascii { pen.height() } else { 1 };
+        for part in self.drawn() {
+            (sum, later) = (sum + part.amount, later - 1);
+            // A part with a positive length is always visible; longer parts make room for it.
+            let to = begin + (sum / self.full * f64::from(width * per_cell)).round() as i32;
+            let to = if later == 0 { whole } else { to.min(whole.min(width * per_cell) - later) };
             let to = to.max(end + 1).min(width * per_cell);
             let style = self.theme.style(part.tone);
             let mut letter = [0; 4];
-            let full = match ascii {
-                true => &*part.letter.encode_utf8(&mut letter),
-                false if self.spaced => glyphs.eighths[5],
-                false => glyphs.left_eighths[7],
-            };
+            let full = if ascii { &*part.letter.encode_utf8(&mut letter) } else { glyphs.left_eighths[7] };
             let mut first = end / per_cell;
             if end % per_cell > 0 {
                 // A cell shared with the previous part keeps its glyph; this part sets its background.
@@ -170,7 +181,10 @@ impl Widget for &Meter<'_> {
                 }
                 first += 1;
             }
-            pen.line(first, 0, to / per_cell - first, full, style);
+            for y in 0..rows {
+                let full = if y == 0 && self.spaced && !ascii { glyphs.eighths[5] } else { full };
+                pen.line(first, y, to / per_cell - first, full, style);
+            }
             let rest = to % per_cell;
             if rest > 0 && to / per_cell >= first {
                 pen.glyph(to / per_cell, 0, glyphs.left_eighths[rest as usize - 1], style);
@@ -190,7 +204,7 @@ impl Widget for &Meter<'_> {
                 (Some(Color::Reset), _) => pen.glyph(at, 0, glyphs.vertical_dotted, self.theme.cursor()),
                 (Some(bar), _) => pen.glyph(at, 0, glyphs.vertical_dotted, answer.bg(bar).fg(Color::Black)),
                 (None, _) if per_cell == 1 && end == at + 1 => {}
-                (None, _) => pen.glyph(at, 0, glyphs.vertical_dotted, answer),
+                (None, _) => (0..rows).for_each(|y| pen.glyph(at, y, glyphs.vertical_dotted, answer)),
             }
         }
     }
@@ -253,6 +267,10 @@ mod tests {
         assert_eq!((bar(0.0), bar(3.0)), ("████".to_owned(), "   ████".to_owned()));
         assert_eq!(bar(10.0), "         █", "what is there is seen");
         assert_eq!(bar(f64::NAN), "████");
+        let area = Rect::new(0, 0, 10, 1);
+        let mut buf = Buffer::empty(area);
+        Meter::new(&theme, &[Part::new(0.5, Tone::Text, '#')], 10.0).start(9.5).render(area, &mut buf);
+        assert_eq!(text_of(&buf), "         ▌", "a rounded start does not change the length");
     }
 
     #[test]
@@ -268,6 +286,29 @@ mod tests {
         assert_eq!(bar(&[3.4]), "▆▆▆");
         assert_eq!(bar(&[0.01]), "▆", "what is there is seen");
         assert_eq!(bar(&[0.0]), "");
+    }
+
+    #[test]
+    fn bars_of_parts_have_the_length_of_their_sum() {
+        let theme = Theme::mono(GlyphSet::Ascii);
+        let bar = |first: f64| {
+            let parts = [(first, '#'), (0.1, '='), (0.1, '+')];
+            let parts = parts.map(|(amount, letter)| Part::new(amount, Tone::Text, letter));
+            let area = Rect::new(0, 0, 12, 1);
+            let mut buf = Buffer::empty(area);
+            Meter::new(&theme, &parts, 12.0).spaced(true).limit(Some(8.0)).render(area, &mut buf);
+            text_of(&buf)
+        };
+        assert_eq!([bar(9.4), bar(10.4), bar(11.6)], ["#######:=+", "#######:#=+", "#######:##=+"]);
+    }
+
+    #[test]
+    fn a_spaced_bar_fills_the_rows_of_its_area() {
+        let theme = Theme::default();
+        let area = Rect::new(0, 0, 4, 2);
+        let mut buf = Buffer::empty(area);
+        Meter::new(&theme, &[Part::new(3.0, Tone::Text, '#')], 4.0).spaced(true).render(area, &mut buf);
+        assert_eq!(text_of(&buf), "▆▆▆\n███");
     }
 
     #[test]
