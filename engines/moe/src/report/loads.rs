@@ -169,6 +169,10 @@ pub(super) fn loads(
             window(settings)
         ))
         .legend(legend)
+        .legend_in(
+            "predicted",
+            format!("predicted % of the tokens; the {MARKED} busiest are bold, wrong predictions have a *"),
+        )
         .legend_in("error", "predicted minus actual % of the tokens; wrong predictions have a *")
         .legend_in("by_layer", "mean % of the tokens, hottest expert first")
         .usual(Some(layer as u32))
@@ -249,23 +253,28 @@ fn layer_blocks(
     }
     let columns: Vec<String> = shown.clone().map(|at| (history.first as usize + at).to_string()).collect();
     let ranks = ranks_of(scenario, plan, layer, history.experts);
-    let words = |&expert: &usize| {
-        let peak = shown.clone().map(|at| history.load(at, layer)[expert]).fold(0.0, f64::max);
-        Phrase::new().text(format!("{:4.1}", 100.0 * means[expert])).muted(format!(
-            "  {:4.1}  {}",
-            100.0 * peak,
-            ranks[expert]
+    // Mean and peak are those of the cells in the row.
+    let words = |(expert, cells): (&usize, &[Cell])| {
+        let values = || cells.iter().filter_map(|cell| cell.value.as_f64());
+        let mean = values().sum::<f64>() / cells.len().max(1) as f64;
+        let peak = values().reduce(|most, value| if value.abs() > most.abs() { value } else { most });
+        let percent = |share: f64| format!("{:4.1}", (1e3 * share).round() / 10.0 + 0.0);
+        Phrase::new().text(percent(mean)).muted(format!(
+            "  {}  {}",
+            percent(peak.unwrap_or(0.0)),
+            ranks[*expert]
         ))
     };
-    let matrix = |name, unit, cells| Matrix {
+    let width = columns.len().max(1);
+    let matrix = |name, unit, cells: Vec<Cell>| Matrix {
         name,
         unit,
         rows: order.iter().map(|expert| format!("expert {expert}")).collect(),
         columns: columns.clone(),
-        cells,
         shaded: true,
         words_heading: "mean  peak  on",
-        words: order.iter().map(words).collect(),
+        words: order.iter().zip(cells.chunks(width)).map(words).collect(),
+        cells,
         ..Matrix::default()
     };
     let percent = share_unit(history.experts);
