@@ -164,6 +164,11 @@ impl SectionView {
                 Selection { item: Some(own), marked: true, follow: true, chosen: true }
             } else {
                 let item = pointed.item.filter(is_here);
+                // Until the user chooses an item, a list starts with its first block and marks the first row below it.
+                let first = item.and_then(|id| self.content.list().first_like(id));
+                if let Some(first) = first.filter(|_| !pointed.by_person) {
+                    return Selection { item: Some(first), marked: true, follow: false, chosen: false };
+                }
                 // A large pane starts at the item, until the user scrolls.
                 let follows = pointed.by_person || (input.large && input.focused && input.state.offset == 0);
                 Selection { item, marked: true, follow: follows, chosen: follows }
@@ -190,7 +195,7 @@ impl SectionView {
         let follow = known.is_some() || steps;
         let marked = input.focused || has_details || prepared.section.usual.is_some();
         // The cursor of curves starts at their first mark, such as the present value of a parameter.
-        let item = known.or_else(|| self.content.marked()).or_else(first);
+        let item = known.or_else(|| self.content.marked(input.app)).or_else(first);
         Selection { item, marked, follow, chosen: own.is_some() }
     }
 
@@ -243,7 +248,9 @@ impl SectionView {
         let area = if self.used > 0 { Rect { height: own, ..area } } else { area };
         let chosen = selection.item;
         let section = &prepared.section;
-        let title = title(input, section, before, area.width);
+        let has_room = self.content.has_room(area);
+        let form = if self.content.hides_network() { "" } else { input.mode() };
+        let title = title(input, (section, form), before, area.width);
         if self.content.is_empty() {
             let what = section.remarks.first().map_or("nothing to show", String::as_str);
             return frame(input, &title, Shown::Empty { what, remedy: "" }, area, buf);
@@ -268,7 +275,7 @@ impl SectionView {
             _ => sentence,
         };
         // The legend of a picture is shown only with it.
-        let has_legend = self.content.has_room(area) && (section.panels.is_empty() || area.height >= LARGE);
+        let has_legend = has_room && (section.panels.is_empty() || area.height >= LARGE);
         let legend = if has_legend { pieces(section.legend_of(input.mode())) } else { Vec::new() };
         // Explanations are less important than the sentence above them.
         let is_plain = |piece: &Piece| piece.tone == Tone::Text;
@@ -316,8 +323,12 @@ impl SectionView {
             .then(|| self.panels.draw(input, (&mut self.content, selection), inner, buf, out))
             .flatten();
         let rest = with_panels.map_or(Rect::ZERO, |(_, rest)| rest);
+        // A chart of few rows says less than the slider of its axis and the sentence about it.
+        let is_flat = self.content.is_stepped_curve() && inner.height < SLIDER && sentence_row == 0;
+        let on_slider = section.slider.as_ref().filter(|_| is_flat && !section.sentence.is_empty());
         let page = match with_panels {
             Some((page, _)) => page,
+            None if on_slider.is_some() => None,
             None => self.content.draw(input, selection, place.section, buf, out),
         };
         if let Some(place) = section.slider.as_ref().filter(|_| inner.y > whole.y) {
@@ -326,6 +337,10 @@ impl SectionView {
             let axis = self.content.axis_of(input);
             let columns = out.axes.iter().rfind(|(pane, _)| *pane == input.pane).map(|(_, place)| *place);
             slider(input, place, axis.zip(columns), row, buf);
+        }
+        if let Some(place) = on_slider {
+            slider(input, place, None, rows::row(inner, 0), buf);
+            rows::wrapped(theme, &pieces(&section.sentence), from(inner, 1), buf);
         }
         if let Some((offset, page)) = page {
             (drawn.offset, drawn.page) = (offset, page);
@@ -374,9 +389,14 @@ impl SectionView {
             // The title names hidden rows instead of a sentence that is cut.
             let fits = wide[0] + 2 + wide[1] <= under.width || is_of_pictures && wide[1] * 2 <= under.width;
             if sentence_row > 1 {
-                let words = [sentence.clone(), vec![Piece::text("  ")], in_sight].concat();
-                names_rows = Sentence::new(theme, &words).rows(under.width, sentence_row + 1) <= sentence_row;
-                rows::wrapped(theme, if names_rows { &words } else { &sentence }, under, buf);
+                rows::wrapped(theme, &sentence, under, buf);
+                // The visible rows are at the right end of the last row, if the sentence leaves it blank.
+                let last = rows::row(under, sentence_row - 1);
+                let from = last.right().saturating_sub(wide[1] + 2).max(last.x);
+                names_rows = (from..last.right()).all(|x| buf[(x, last.y)].symbol() == " ");
+                if names_rows {
+                    ends(theme, &[], &in_sight, last, buf);
+                }
             } else {
                 names_rows = fits;
                 ends(theme, &sentence, if fits { &in_sight } else { &[] }, under, buf);
@@ -407,6 +427,7 @@ impl SectionView {
             heading.push(Piece::muted("  "));
             heading.extend(pieces(&section.context));
         }
+        let context = heading.len() - 1;
         let theme = &input.app.look.theme;
         // Text of the title is not repeated.
         let mut answer = pieces(&section.answer);
@@ -414,11 +435,18 @@ impl SectionView {
             answer.remove(0);
         }
         let rest = from(area, 1);
+        // The visible part is more important than the words around the answer, and the context gives way first.
+        let mut least = 1;
         if !rest.is_empty() {
             self.detail.draw_still(input, rest, buf);
             let of = if self.detail.hides_list_only() { "list: " } else { "" };
             let rows = self.detail.in_sight().map(|rows| Piece::muted(format!("  {of}{rows}")));
             heading.splice(1..1, rows);
+            least = heading.len() - context;
+        }
+        let wide = |words: &[Piece]| pieces_width(words, theme.glyphs);
+        if wide(&heading[..least]) + 2 + wide(&answer) > area.width {
+            answer.truncate(1);
         }
         ends(theme, &heading, &answer, Rect { height: 1, ..area }, buf);
     }
@@ -480,13 +508,13 @@ fn has_forms(section: &Section, forms: &[&str]) -> bool {
 }
 
 /// Returns the title: the displayed form, the summary of the section if there is room, and its most important number.
-fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u16) -> Title {
+fn title(input: &PaneInput<'_>, (section, form): (&Section, &str), before: Vec<Piece>, width: u16) -> Title {
     let mut context = before;
     if !section.subject.is_empty() {
         context.push(Piece::muted(section.subject.clone()));
     }
     // A form may be named after a block, and block names use underscores as in files.
-    let form = if has_forms(section, input.info.modes) { input.mode() } else { "" };
+    let form = if has_forms(section, input.info.modes) { form } else { "" };
     let form = form.replace('_', " ");
     // On a narrow pane, the form is omitted if the section has a subject.
     let form = if section.subject.is_empty() || width >= CONTEXT { form } else { String::new() };

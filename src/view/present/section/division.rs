@@ -10,6 +10,9 @@ const GAP: u16 = 2;
 /// Minimum number of rows of a list above the details of its item.
 const LISTED: u16 = 4;
 
+/// Number of blank rows below a list from which on part of the details of its item is drawn.
+const HOLE: u16 = 4;
+
 /// Minimum number of rows of long details below a section, with their heading.
 const DETAILS: u16 = 5;
 
@@ -55,6 +58,12 @@ impl SectionView {
             _ if least + kept < inner.height => inner.height - least - 1,
             _ if details_first && least <= inner.height => 0,
             _ if details_first && self.detail.matrix().is_some() => 3,
+            // A matrix that is cut uses rows that the list leaves.
+            _ if self.detail.matrix().is_some()
+                && self.content.rows_in(inner.height) + HOLE <= inner.height =>
+            {
+                (inner.height / 2).max(LISTED)
+            }
             _ if self.content.rows() > inner.height / 3 => inner.height,
             _ => 3,
         };

@@ -10,15 +10,19 @@ use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{InSight, in_sight, line};
 pub use block::ListBlock;
-use block::{ListRow, figures, sentence};
+use block::{ListRow, VisibleRows, figures, sentence};
 use lightbay_core::report::{Body, Phrase, Section};
 use lightbay_widgets::{Piece, TableState, scroll};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Maximum number of rows of a section for which the details of a pane contain a sentence about every row.
 const SENTENCES: usize = 200;
+
+/// Number of blank columns between the columns of a long list.
+const GAP: u16 = 2;
 
 /// The lists of a section in the displayed form.
 #[derive(Debug, Default)]
@@ -74,6 +78,14 @@ impl Part {
     fn end(&self) -> usize {
         self.first + self.block.height()
     }
+
+    /// Makes a click select a row of the block drawn last and a double click open it.
+    fn report_hits(&self, input: &PaneInput<'_>, state: &TableState, out: &mut Drawn) {
+        let open = |id: ItemId| {
+            if self.block.of_plans { Command::ShowPlan(u64::from(id)) } else { Command::Inspect }
+        };
+        opened_hits(input, &state.hits, |id, _| id, open, out);
+    }
 }
 
 impl List {
@@ -95,6 +107,11 @@ impl List {
     /// Returns the total number of rows of the list.
     pub fn rows(&self) -> usize {
         self.parts.last().map_or(0, Part::end)
+    }
+
+    /// Returns the number of rows of the first list.
+    pub fn first_rows(&self) -> usize {
+        self.parts.first().map_or(0, Part::end)
     }
 
     /// Returns the visible rows, if not all rows fit.
@@ -130,6 +147,12 @@ impl List {
     /// Returns the first item.
     pub fn first(&self) -> Option<ItemId> {
         self.parts.iter().flat_map(|part| &part.block.rows).next().map(|row| row.row.id)
+    }
+
+    /// Returns the first item of the block with an item; `None` in the first block.
+    pub fn first_like(&self, id: ItemId) -> Option<ItemId> {
+        let part = self.parts.iter().skip(1).find(|part| part.block.place_of(id).is_some())?;
+        part.block.rows.first().map(|row| row.row.id)
     }
 
     /// Returns the name of an item.
@@ -192,7 +215,11 @@ impl List {
             let rows = part.block.rows.iter();
             rows.filter_map(|row| Some(sentence(body?, row.of)?.to_string())).collect::<Vec<_>>()
         };
-        self.parts.iter().flat_map(of_part).collect()
+        // Tables on one item have one sentence.
+        let mut known = HashSet::new();
+        let mut sentences: Vec<String> = self.parts.iter().flat_map(of_part).collect();
+        sentences.retain(|sentence| known.insert(sentence.clone()));
+        sentences
     }
 
     /// Returns the number of columns that the whole list can use.
@@ -214,7 +241,28 @@ impl List {
         buf: &mut Buffer,
         out: &mut Drawn,
     ) -> (usize, usize) {
+        let across = self.across(area);
+        if across > 1 {
+            return self.draw_across(input, selection, across, area, buf, out);
+        }
         let height = usize::from(area.height).max(1);
+        self.state.selected = selection.shown();
+        // If each bar has room for two rows, the whole list is visible.
+        let tall = |part: &Part| usize::from(part.block.most_tall(area.width));
+        let stretched = |part: &Part| part.block.height() + part.block.rows.len() * (tall(part) - 1) + 1;
+        let most: usize = self.parts.iter().map(stretched).sum();
+        if most > self.rows() + 1 && most <= height + 1 {
+            self.sight = None;
+            let mut y = 0;
+            for part in &self.parts {
+                let tall = tall(part) as u16;
+                let shown = VisibleRows { rows: (0, part.block.height()), y, is_pinned: false, tall };
+                part.block.draw(input, shown, area, buf, &mut self.state);
+                y += stretched(part) as u16;
+                part.report_hits(input, &self.state, out);
+            }
+            return (0, height);
+        }
         let at = selection.item.filter(|_| selection.follow).and_then(|id| {
             let row = |part: &Part| {
                 let at = part.block.place_of(id)?;
@@ -242,8 +290,8 @@ impl List {
         let pins = top.is_some_and(|part| part.block.heads_are_above(below.saturating_sub(part.first)));
         let (first, room) = if offset == 0 || !pins { (offset, height) } else { (below, room) };
         self.sight = (self.rows() > height).then(|| self.rows_between((first, first + room), selection.item));
-        self.state.selected = selection.shown();
-        let mut above = 0;
+        // Rows for names of columns, and rows at the top that are left out.
+        let (mut above, mut left_out) = (0, 0);
         for part in &self.parts {
             let (from, to) = (part.first.max(first), part.end().min(first + room));
             if from >= to {
@@ -255,24 +303,68 @@ impl List {
             if to - part.first <= part.block.above() && to < part.end()
                 || is_rest && to < first + room && !is_chosen()
             {
+                left_out += if from == first { (to + 1 - from) as u16 } else { 0 };
                 continue;
             }
-            let (rows, y) = ((from - part.first, to - part.first), (from - first) as u16 + above);
+            let (rows, y) = ((from - part.first, to - part.first), (from - first) as u16 + above - left_out);
             let is_pinned = first > offset && y == 0 && part.block.heads_are_above(rows.0);
-            part.block.draw(input, rows, (y, is_pinned), area, buf, &mut self.state);
+            let shown = VisibleRows { rows, y, is_pinned, tall: 1 };
+            part.block.draw(input, shown, area, buf, &mut self.state);
             above += u16::from(is_pinned);
-            let open = |id: ItemId| {
-                if part.block.of_plans { Command::ShowPlan(u64::from(id)) } else { Command::Inspect }
-            };
-            opened_hits(input, &self.state.hits, |id, _| id, open, out);
+            part.report_hits(input, &self.state, out);
         }
         (offset, height)
     }
 }
 
 impl List {
-    /// Returns first and last row, from 1, in a range of rows of the list, and the total number of rows: of the block
-    /// with the selected item if only some of its rows are visible, else of the first such block, else of all blocks.
+    /// Returns the number of columns in which the list is drawn: several for one long table without pictures whose rows
+    /// are narrow.
+    fn across(&self, area: Rect) -> u16 {
+        match self.parts.as_slice() {
+            [Part { block, .. }]
+                if block.is_plain() && area.height > 1 && self.rows() > usize::from(area.height) =>
+            {
+                ((area.width + GAP) / (block.wish() + GAP)).max(1)
+            }
+            _ => 1,
+        }
+    }
+
+    /// Draws the visible rows in several columns; returns the first of them and the number of rows that fit.
+    fn draw_across(
+        &mut self,
+        input: &PaneInput<'_>,
+        selection: Selection,
+        across: u16,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) -> (usize, usize) {
+        let Some(part) = self.parts.first() else { return (0, 1) };
+        let block = &part.block;
+        let (above, all) = (block.above(), block.rows.len());
+        let high = usize::from(area.height) - above;
+        let page = high * usize::from(across);
+        let at = selection.item.filter(|_| selection.follow).and_then(|id| block.place_of(id));
+        let offset = scroll::follow(input.state.offset, at, page, all);
+        self.sight = (all > page).then_some([offset + 1, offset + page, all]);
+        self.state.selected = selection.shown();
+        let wide = (area.width - GAP * (across - 1)) / across;
+        for (column, from) in (0..across).zip((offset..all).step_by(high)) {
+            let place = Rect { x: area.x + column * (wide + GAP), width: wide, ..area };
+            let first = if from == 0 { 0 } else { above + from };
+            let rows = (first, above + all.min(from + high));
+            let shown = VisibleRows { rows, y: 0, is_pinned: from > 0, tall: 1 };
+            block.draw(input, shown, place, buf, &mut self.state);
+            part.report_hits(input, &self.state, out);
+        }
+        (offset, page)
+    }
+
+    /// Returns first and last row, from 1, in a range of rows of the list, and the total number of rows: of all blocks
+    /// if a whole block is hidden, else of the block with the selected item if only some of its rows are visible, else
+    /// of the first such block, else of all blocks.
     fn rows_between(&self, (from, to): (usize, usize), selected: Option<ItemId>) -> [usize; 3] {
         let seen = |part: &Part| {
             let (first, count) = (part.first + part.block.above(), part.block.rows.len());
@@ -284,7 +376,9 @@ impl List {
         };
         let is_selected = |part: &&Part| selected.is_some_and(|id| part.block.place_of(id).is_some());
         let mut cut = self.parts.iter().filter(is_cut);
+        let hides_block = self.parts.iter().map(seen).any(|[first, last, all]| first > last && all > 0);
         let chosen = self.parts.iter().filter(is_cut).find(is_selected).or_else(|| cut.next());
+        let chosen = chosen.filter(|_| !hides_block);
         let all = || self.parts.iter().map(seen);
         chosen.map_or_else(
             || {
@@ -302,7 +396,7 @@ impl List {
 /// table at the top of each column; the last row states the number of omitted rows. Otherwise draws nothing and returns
 /// `false`.
 pub fn flow(list: &List, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> bool {
-    let (gap, height) = (2, usize::from(area.height));
+    let (gap, height) = (GAP, usize::from(area.height));
     if list.rows() <= height || height < 3 || list.parts.iter().any(|part| part.block.has_pictures()) {
         return false;
     }
@@ -328,7 +422,8 @@ pub fn flow(list: &List, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) ->
                 break;
             }
             let to = part.block.height().min(from + room);
-            part.block.draw(input, (from, to), (y as u16, is_pinned), column, buf, &mut state);
+            let shown = VisibleRows { rows: (from, to), y: y as u16, is_pinned, tall: 1 };
+            part.block.draw(input, shown, column, buf, &mut state);
             y += to - from + usize::from(is_pinned);
             next = part.first + to;
         }

@@ -1,7 +1,7 @@
 //! Pictures next to the rows of a list: bars on one scale, bars of parts, or loads over time.
 
 use crate::view::present::PaneInput;
-use crate::view::present::rows::{ends, line, row};
+use crate::view::present::rows::{ends, from, line, row};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Column, LoadAxis, LoadSpan};
 use lightbay_widgets::number::grouped;
@@ -40,16 +40,15 @@ pub enum RowPicture {
     Parts(Vec<f64>),
 }
 
-/// Paint and letter of the parts of a bar, by their order; the first three are those of compute, exchanges and stalls in
-/// intervals of time.
-const PAINTS: [(Tone, char); 4] =
-    [(Tone::Series(0), '#'), (Tone::Series(2), '='), (Tone::Bad, '!'), (Tone::Series(1), '+')];
+/// Paint and letter of the parts of a bar, by their order.
+type Paints = &'static [(Tone, char)];
 
-/// Makes a part of a bar; `number` decides paint and letter.
-fn part(number: usize, amount: f64) -> Part {
-    let (tone, letter) = PAINTS[number % PAINTS.len()];
-    Part::new(amount, tone, letter)
-}
+/// Paints of times; the first three are those of compute, exchanges and stalls in intervals of time.
+const PAINTS: Paints =
+    &[(Tone::Series(0), '#'), (Tone::Series(2), '='), (Tone::Bad, '!'), (Tone::Series(1), '+')];
+
+/// Paints of other parts, such as costs, so that a colour has one meaning.
+const GREYS: Paints = &[(Tone::Text, '#'), (Tone::Muted, '='), (Tone::Faint, '+')];
 
 /// Scale of the pictures next to the rows of a block.
 #[derive(Clone, Debug)]
@@ -72,6 +71,7 @@ pub enum PictureScale {
     /// Bars of parts with these names, on a scale from 0 to the longest bar.
     Parts {
         names: Vec<&'static str>,
+        paints: Paints,
         high: f64,
         /// Upper end of the scale.
         end: String,
@@ -82,10 +82,11 @@ pub enum PictureScale {
 
 impl PictureScale {
     /// Makes the scale of bars of a column after the columns of a table. If the bars hardly differ, the scale begins
-    /// below the shortest bar.
+    /// below the shortest bar. `full` is the value at which the scale ends.
     pub fn bars<'a>(
         pictures: impl Iterator<Item = &'a RowPicture> + Clone,
         limit: Option<(f64, String)>,
+        full: Option<f64>,
         column: &Column,
     ) -> Self {
         let to = |picture: &RowPicture| match picture {
@@ -97,6 +98,7 @@ impl PictureScale {
         let is_whole = pictures.clone().all(|picture| to(picture).is_some());
         let mut scale = Self::scale(pictures.clone(), false, limit.clone());
         if let Self::Bars { low, high, ends, is_broken, .. } = &mut scale {
+            *high = full.unwrap_or(*high);
             if is_whole && least > NEAR * *high && least < *high {
                 (*low, *is_broken) = (least - (*high - least) / 2.0, true);
             }
@@ -129,8 +131,10 @@ impl PictureScale {
         let high = pictures.map(sum).fold(limit.as_ref().map_or(0.0, |limit| limit.0), f64::max);
         let end = |column: &Column| format!("{} {}", grouped(&number(high, column.unit)), column.unit.symbol);
         let end = column.map_or_else(String::new, |column| end(column).trim().to_owned());
+        let is_time = |column: &Column| ["s", "ms"].contains(&column.unit.symbol);
+        let paints = if column.is_none_or(is_time) { PAINTS } else { GREYS };
         if high > 0.0 && high.is_finite() {
-            Self::Parts { names: names.to_vec(), high, end, limit }
+            Self::Parts { names: names.to_vec(), paints, high, end, limit }
         } else {
             Self::Nothing
         }
@@ -184,20 +188,27 @@ impl PictureScale {
         self.is_some() && columns >= LEAST
     }
 
-    /// Draws the pictures of the visible rows; the ends of the axis are in the row of the column names.
+    /// Returns `true` if the pictures are bars after the columns of a table, which may have several rows each.
+    pub const fn is_tall(&self) -> bool {
+        matches!(self, Self::Bars { over_sentence: false, .. } | Self::Parts { .. })
+    }
+
+    /// Draws the pictures of the visible rows, each with `tall` rows; the ends of the axis are in the row of the column
+    /// names.
     pub fn draw(
         &self,
         input: &PaneInput<'_>,
-        heads: bool,
+        (heads, tall): (bool, u16),
         pictures: &[&RowPicture],
         area: Rect,
         buf: &mut Buffer,
     ) {
         let theme = &input.app.look.theme;
-        let rows = (u16::from(heads)..area.height).map(|at| row(area, at));
+        let rows = (u16::from(heads)..area.height).step_by(usize::from(tall));
+        let rows = rows.map(|at| Rect { height: tall.min(area.height - at), ..from(area, at) });
         match self {
             Self::Nothing => {}
-            Self::Bars { low, high, limit, ends: names, is_broken, .. } => {
+            Self::Bars { low, high, limit, ends: names, is_broken, over_sentence } => {
                 let limit_at = limit.as_ref().map(|limit| limit.0 - low);
                 for (place, picture) in rows.zip(pictures) {
                     let bar = match picture {
@@ -209,11 +220,17 @@ impl PictureScale {
                     };
                     let start = bar.as_ref().map_or(0.0, |bar| bar.0);
                     let part: Vec<Part> = bar.into_iter().map(|bar| bar.1).collect();
-                    let meter = Meter::new(theme, &part, high - low).start(start).spaced(true);
+                    // Parts of a sum need no gap, because each begins where the part above ends; eighths show short ones.
+                    let meter = Meter::new(theme, &part, high - low).start(start).spaced(!over_sentence);
                     (&meter.limit(limit_at)).render(place, buf);
-                    if *is_broken {
+                    for at in (0..place.height).filter(|at| *is_broken && (*at == 0 || !theme.is_ascii())) {
                         let sign = Piece::muted(theme.glyphs.fold);
-                        line(theme, &[sign], Rect { width: 1.min(place.width), ..place }, buf);
+                        line(theme, &[sign], Rect { width: 1.min(place.width), ..row(place, at) }, buf);
+                    }
+                    // A bar that is longer than the scale ends with an arrow.
+                    if matches!(picture, RowPicture::Bar { to, .. } if to > high) {
+                        let last = Rect { x: place.right().saturating_sub(1), width: 1, ..place };
+                        line(theme, &[Piece::muted(theme.glyphs.forward)], last, buf);
                     }
                 }
                 if heads && limit.is_none() {
@@ -235,14 +252,21 @@ impl PictureScale {
                     let start = at.saturating_sub(long / 2).min(area.width.saturating_sub(long));
                     let place = Rect { x: area.x + start, width: area.width - start, height: 1, ..area };
                     line(theme, &[Piece::text(name.to_owned())], place, buf);
+                    // The upper end of the scale follows if there is room.
+                    let end = [Piece::muted(names[1].trim_end().to_owned())];
+                    let rest = Rect { x: place.x + long, width: place.width.saturating_sub(long), ..place };
+                    if pieces_width(&end, theme.glyphs) + 2 <= rest.width {
+                        ends(theme, &[], &end, rest, buf);
+                    }
                 }
             }
-            Self::Parts { names, high, end: of_scale, limit } => {
+            Self::Parts { names, paints, high, end: of_scale, limit } => {
+                let paint = |at: usize| paints[at % paints.len()];
+                let part = |(at, amount): (usize, &f64)| Part::new(*amount, paint(at).0, paint(at).1);
                 let mut named = limit.is_none();
                 for (number, (place, picture)) in rows.zip(pictures).enumerate() {
                     let RowPicture::Parts(parts) = picture else { continue };
-                    let drawn: Vec<Part> =
-                        parts.iter().enumerate().map(|(at, amount)| part(at, *amount)).collect();
+                    let drawn: Vec<Part> = parts.iter().enumerate().map(part).collect();
                     let limit_at = limit.as_ref().map(|limit| limit.0);
                     let meter = Meter::new(theme, &drawn, *high).spaced(true).limit(limit_at);
                     (&meter).render(place, buf);
@@ -265,7 +289,7 @@ impl PictureScale {
                 }
                 if heads {
                     let swatch = |(at, name): (usize, &&'static str)| {
-                        let (tone, letter) = PAINTS[at % PAINTS.len()];
+                        let (tone, letter) = paint(at);
                         let sign = if theme.shades() && !theme.is_ascii() {
                             theme.glyphs.square.to_owned()
                         } else {
@@ -400,7 +424,7 @@ mod tests {
             PictureScale::Bars { low, high, .. } if low == 0.0 && high == 3.0
         ));
         let column = Column::counts("sends", "sends");
-        let bars = |bars: &[RowPicture]| PictureScale::bars(bars.iter(), None, &column);
+        let bars = |bars: &[RowPicture]| PictureScale::bars(bars.iter(), None, None, &column);
         assert!(!bars(&[bar(0.0, 0.0)]).is_some());
         assert!(!bars(&[bar(0.0, -1.0)]).is_some(), "nothing above zero");
     }
@@ -411,7 +435,7 @@ mod tests {
         let column = Column::counts("sends", "sends");
         let ends = |values: &[f64]| {
             let bars: Vec<RowPicture> = values.iter().map(|to| bar(*to)).collect();
-            match PictureScale::bars(bars.iter(), None, &column) {
+            match PictureScale::bars(bars.iter(), None, None, &column) {
                 PictureScale::Bars { low, high, ends, is_broken, .. } => (low, high, ends, is_broken),
                 _ => panic!("no bars"),
             }

@@ -55,6 +55,19 @@ pub struct ListBlock {
     aligned: Option<usize>,
 }
 
+/// The visible part of a block in an area.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VisibleRows {
+    /// First row, counted from the heading of the block, and the row after the last one.
+    pub rows: (usize, usize),
+    /// Row of the area in which the part starts.
+    pub y: u16,
+    /// `true` if the names of the columns are drawn above rows that start below them.
+    pub is_pinned: bool,
+    /// Number of rows of the area for each item.
+    pub tall: u16,
+}
+
 /// A row with the picture next to it.
 #[derive(Debug)]
 pub(super) struct ListRow {
@@ -102,6 +115,12 @@ impl ListBlock {
         self.above() + self.rows.len()
     }
 
+    /// Returns the number of rows for each item if bars next to the items get two rows, in a width.
+    pub(super) fn most_tall(&self, room: u16) -> u16 {
+        let has_bars = self.beside.is_tall() && self.beside.fits(room.saturating_sub(self.beside_bars(room)));
+        1 + u16::from(has_bars)
+    }
+
     pub(super) fn place_of(&self, id: ItemId) -> Option<usize> {
         self.rows.iter().position(|row| row.row.id == id)
     }
@@ -117,6 +136,13 @@ impl ListBlock {
     /// Returns the number of columns of the block without bars.
     pub(super) fn least(&self) -> u16 {
         PREFIX + width(&self.columns)
+    }
+
+    /// Returns `true` if the block is a table of short rows with names of columns, without pictures and plans.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_rigid = !self.columns.iter().any(|column| column.grow);
+        let is_other = self.has_pictures() || self.of_plans || self.newest_last;
+        self.heads && self.title.is_none() && is_rigid && !is_other
     }
 
     /// Returns `true` if rows have pictures next to them.
@@ -137,21 +163,25 @@ impl ListBlock {
         width(&kept)
     }
 
-    /// Draws the rows `from` to `to` of the block, counted from its heading, into the rows of an area from `y` on, below
-    /// the headings of the columns if `pinned` is true.
+    /// Returns the number of columns of the table and the gap in front of its bars.
+    fn beside_bars(&self, room: u16) -> u16 {
+        PREFIX + self.beside_picture(room) + 2
+    }
+
+    /// Draws the visible rows of the block into an area.
     pub(super) fn draw(
         &self,
         input: &PaneInput<'_>,
-        (from, to): (usize, usize),
-        (y, pinned): (u16, bool),
+        VisibleRows { rows: (from, to), y, is_pinned, tall }: VisibleRows,
         area: Rect,
         buf: &mut Buffer,
         state: &mut TableState,
     ) {
         let theme = &input.app.look.theme;
         let titled = usize::from(self.title.is_some());
-        let heads = self.heads && to > titled && (from <= titled || pinned);
-        let height = (to - from) as u16 + u16::from(heads && from > titled);
+        let heads = self.heads && to > titled && (from <= titled || is_pinned);
+        let items = to.saturating_sub(from.max(self.above())) as u16;
+        let height = (to - from) as u16 + u16::from(heads && from > titled) + items * (tall - 1);
         let mut place = Rect { y: area.y + y, height, ..area };
         if let Some(title) = self.title.as_ref().filter(|_| from == 0) {
             line(theme, &[Piece::muted(title.clone())], place, buf);
@@ -159,12 +189,17 @@ impl ListBlock {
         }
         let above = self.above();
         let visible = &self.rows[from.saturating_sub(above)..to.saturating_sub(above)];
-        let mut rows: Vec<TableRow> = visible.iter().map(|row| row.row.clone()).collect();
-        let columns = self.aligned_in(place.width, &mut rows);
+        let blank = || (1..tall).map(|_| TableRow::gap());
+        let row = |row: &ListRow| std::iter::once(row.row.clone()).chain(blank());
+        let mut rows: Vec<TableRow> = visible.iter().flat_map(row).collect();
+        let columns = self.columns_in(place.width, &mut rows);
         // Next to facts the picture replaces the sentence; next to tables it fills the remaining width.
         let over_sentence = self.beside.is_over_sentence();
-        let taken = if over_sentence { width(&self.columns[..2]) } else { self.beside_picture(place.width) };
-        let wanted = PREFIX + taken + 2;
+        let wanted = if over_sentence {
+            PREFIX + width(&self.columns[..2]) + 2
+        } else {
+            self.beside_bars(place.width)
+        };
         let has_room = self.beside.fits(place.width.saturating_sub(wanted));
         let left = if has_room && !over_sentence { Rect { width: wanted - 2, ..place } } else { place };
         state.offset = 0;
@@ -172,16 +207,24 @@ impl ListBlock {
         if has_room {
             let right = Rect { x: place.x + wanted, width: place.width - wanted, ..place };
             let pictures: Vec<&RowPicture> = visible.iter().map(|row| &row.picture).collect();
-            self.beside.draw(input, heads, &pictures, right, buf);
+            self.beside.draw(input, (heads, tall), &pictures, right, buf);
         }
     }
 }
 
 impl ListBlock {
-    /// Returns the columns of the table for a width. If aligned words do not fit, repeated spaces are reduced to one so
-    /// that more words are readable.
-    fn aligned_in(&self, width_of: u16, rows: &mut [TableRow]) -> Vec<Column> {
+    /// Returns the columns of the table for a width. Sentences next to long values get the columns that the values leave.
+    /// If aligned words do not fit, repeated spaces are reduced to one so that more words are readable.
+    fn columns_in(&self, width_of: u16, rows: &mut [TableRow]) -> Vec<Column> {
         let mut columns = self.columns.clone();
+        if let [_, value, sentence] = columns.as_mut_slice()
+            && value.grow
+            && sentence.grow
+        {
+            let long = widest(&self.rows, 2, "");
+            let left = width_of.saturating_sub(PREFIX + width(&self.columns[..2]) + sentence.gap);
+            sentence.width = long.min(left.max(SENTENCE));
+        }
         let Some(at) = self.aligned else { return columns };
         if PREFIX + width(&columns) > width_of {
             for cell in rows.iter_mut().filter_map(|row| row.cells.get_mut(at)) {
@@ -223,7 +266,7 @@ impl ListBlock {
         let columns = vec![
             Column::left("", widest(&rows, 0, "")).cut(Cut::End),
             // Parts of a sum are aligned below each other.
-            if beside.is_some() {
+            if facts.facts.iter().any(|fact| fact.adds) {
                 Column::right("", value)
             } else if value > WORDS {
                 // A long list of words is cut rather than the names of the facts.
@@ -295,7 +338,8 @@ impl ListBlock {
             let pictures = rows.iter().map(|row| &row.picture);
             let column = table.bar.and_then(|at| table.columns.get(at));
             if table.parts.is_empty() {
-                column.map_or(PictureScale::Nothing, |column| PictureScale::bars(pictures, limit, column))
+                let bars = |column| PictureScale::bars(pictures, limit, table.full, column);
+                column.map_or(PictureScale::Nothing, bars)
             } else {
                 PictureScale::parts(pictures, &table.parts, limit, column)
             }
