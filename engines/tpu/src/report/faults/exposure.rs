@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 const LINKS: usize = 16;
 
 /// Maximum number of ranges of hops in a tally of the switches, so that it fits below the picture.
-const TALLIED: usize = 3;
+const TALLIED: usize = 2;
 
 /// Fraction by which the hops over switches may differ and still count as even; shades would exaggerate the difference.
 const EVEN: f64 = 0.05;
@@ -158,9 +158,9 @@ impl Exposure {
             return super::named(switch).muted(super::FAILED);
         }
         super::named(switch).text(format!("  {} hops", spaced(self.hops(switch)))).muted(format!(
-            "  {:.2} % of all; routes over its {} change if it fails",
-            self.share(switch) * 100.0,
-            counted(self.links as u64, "link", "links")
+            " over {}  {:.2} % of all",
+            counted(self.links as u64, "link", "links"),
+            self.share(switch) * 100.0
         ))
     }
 
