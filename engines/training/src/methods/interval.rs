@@ -200,8 +200,10 @@ fn announce(
     }
     if round == 0 {
         let all = crate::simulate::windows::IndexWindows::open(&counted, k);
-        // Windows that leave nothing out give the full model.
-        if all != shaped.windows {
+        if all == shaped.windows {
+            // The windows leave nothing out, so this model has the size of the full model.
+            solver::report_size(cx, &shaped.model.model, "written in full");
+        } else {
             let mut building = Building::new(&mut *cx, "rows", None, REPORTED);
             let full = subject.question(&all, shape.form);
             let size = IntervalModel::new(full, &mut |rows| building.at(rows))?.model;

@@ -31,6 +31,7 @@ struct Key {
     numbers: bool,
     full: bool,
     narrow: bool,
+    height: u16,
 }
 
 /// Minimum width at which the start of the iteration is drawn left of a folded steady state.
@@ -82,10 +83,12 @@ impl DagPane {
         let is_large = area.height >= LARGE && self.link_rows + Self::stages(facts) < area.height - AROUND;
         let chosen_full = input.mode() == "full graph";
         let full = chosen_full || is_large;
-        let key = Key { plan: facts.key, mode: input.state.mode, numbers: wide, full, narrow };
+        let (mode, height) = (input.state.mode, area.height);
+        let key = Key { plan: facts.key, mode, numbers: wide, full, narrow, height };
         if self.key != Some(key) {
             self.key = Some(key);
             self.fill(facts, wide, full, narrow);
+            self.spread(height);
         }
         let selected = Self::selected(input, facts, choice, full);
         self.place_axis(input, facts, selected);
@@ -171,6 +174,23 @@ impl DagPane {
         self.link_rows = (self.lane_rows() - before) as u16;
         self.find_fold(facts, narrow);
         self.count_folded();
+        self.place_items();
+    }
+
+    /// Separates the gradients of the pods by blank rows, if the rows left are too few for another picture.
+    fn spread(&mut self, height: u16) {
+        let spare = usize::from(height).saturating_sub(self.lane_rows() + usize::from(AROUND));
+        let gaps = self.lanes.iter().filter(|lane| !lane.rail).count().saturating_sub(1);
+        if height >= LARGE && (gaps..=usize::from(RATES_BELOW)).contains(&spare) {
+            for lane in self.lanes.iter_mut().filter(|lane| !lane.rail).take(gaps) {
+                lane.rows += 1;
+            }
+            self.place_items();
+        }
+    }
+
+    /// Lists the items by row of the lanes.
+    fn place_items(&mut self) {
         let mut row_of = Vec::with_capacity(self.lanes.len());
         let mut row = 0u32;
         for lane in &self.lanes {

@@ -18,10 +18,16 @@ fn seconds(value: f64) -> String {
 /// rejected).
 pub(super) fn facts(run: &RunBeside) -> Facts {
     let mut facts = Facts::new();
-    if let Some((last, before)) = run.search.models.split_last() {
+    if let Some(last) = run.search.models.last() {
         facts.add("model", "model", format!("{}, {} integer", size(last), grouped(last.integers)));
+        // Equal sizes are written once.
+        let sizes = run
+            .search
+            .models
+            .windows(2)
+            .filter(|pair| (pair[0].rows, pair[0].columns) != (pair[1].rows, pair[1].columns));
+        let before: Vec<String> = sizes.map(|pair| size(&pair[0])).collect();
         if !before.is_empty() {
-            let before: Vec<String> = before.iter().map(size).collect();
             facts.sentence(format!("from {}", before.join(" → ")));
         }
     }
