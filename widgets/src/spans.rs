@@ -13,7 +13,7 @@ use crate::hit::Hits;
 use crate::pen::{Label, Pen};
 use crate::scroll;
 use crate::text::{self, Cut};
-use crate::theme::{Theme, Tone};
+use crate::theme::{Background, Theme, Tone};
 
 /// An interval of a lane.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -84,6 +84,7 @@ pub struct SpanLanes<'a> {
     unit: &'a str,
     words: &'a str,
     tall: u16,
+    by_selection: bool,
 }
 
 /// Minimum number of columns of the intervals with words after the lanes.
@@ -93,20 +94,28 @@ const SHORT: i32 = 14;
 /// Minimum number of letters of a shortened name.
 const NAME: i32 = 6;
 /// Minimum number of columns of a bar that shows its letter.
-const LETTERED: i32 = 4;
+const LETTERED: i32 = 2;
 /// Minimum number of columns between ticks of the axis.
 const TICK: i32 = 12;
 
 impl<'a> SpanLanes<'a> {
     /// Creates a chart of these lanes that shows the part `window` of the axis, whose numbers have the unit `unit`.
     pub const fn new(theme: &'a Theme, lanes: &'a [SpanLane], window: (f64, f64), unit: &'a str) -> Self {
-        Self { theme, lanes, window, unit, words: "", tall: 1 }
+        Self { theme, lanes, window, unit, words: "", tall: 1, by_selection: false }
     }
 
     /// Sets the number of rows of each lane; of two or more rows, the last one separates the lane from the next.
     #[must_use]
     pub const fn tall(mut self, rows: u16) -> Self {
         self.tall = if rows == 0 { 1 } else { rows };
+        self
+    }
+
+    /// Sets whether only the intervals with the letter of the selected one have a colour, because there are more letters
+    /// than colours; all others have the grey of their tone.
+    #[must_use]
+    pub const fn by_selection(mut self, by_selection: bool) -> Self {
+        self.by_selection = by_selection;
         self
     }
 
@@ -142,8 +151,23 @@ impl<'a> SpanLanes<'a> {
         Some(Rect { x: area.x + u16::try_from(left).ok()?, width, ..area })
     }
 
-    fn style(&self, bar: &SpanBar, selected: bool) -> Style {
-        if selected { self.theme.style(Tone::Answer) } else { self.theme.style(bar.tone) }
+    /// Returns the letter of the selected interval, if colours depend on it.
+    fn letter_in_colour(&self, state: &SpanLanesState) -> Option<char> {
+        let bars = || self.lanes.iter().flat_map(|lane| &lane.bars);
+        state
+            .selected
+            .filter(|_| self.by_selection)
+            .and_then(|id| bars().find(|bar| bar.id == id))
+            .map(|bar| bar.letter)
+    }
+
+    /// Returns the tone of a bar.
+    fn tone(bar: &SpanBar, selected: bool, in_colour: Option<char>) -> Tone {
+        match in_colour {
+            _ if selected => Tone::Answer,
+            Some(letter) if letter == bar.letter => Tone::Series(0),
+            _ => bar.tone,
+        }
     }
 
     /// Returns the character of a bar that covers a fraction of a column, in row `row` of the bar from below; `None` if the
@@ -160,7 +184,7 @@ impl<'a> SpanLanes<'a> {
             Some(glyphs.limit)
         } else if self.theme.is_ascii() {
             Some(if eighths < 4 { "-" } else { bar.letter.encode_utf8(letter) })
-        } else if self.theme.shades() || eighths < 8 {
+        } else if self.theme.shades() || eighths < 4 {
             Some(glyphs.eighths[eighths.min(8) as usize - 1])
         } else {
             Some(bar.letter.encode_utf8(letter))
@@ -174,11 +198,10 @@ impl<'a> SpanLanes<'a> {
         bar: &SpanBar,
         share: f64,
         is_start: bool,
-        (x, lowest): (i32, i32),
+        (x, lowest, style): (i32, i32, Style),
     ) {
         let glyphs = self.theme.glyphs;
         let eighths = ((share * 8.0).round() as usize).clamp(1, 8);
-        let style = self.style(bar, false);
         let mut letter = [0; 4];
         let (glyph, style) = match (self.theme.shades(), is_start && eighths < 8) {
             (true, true) => (glyphs.left_eighths[7 - eighths], style.add_modifier(Modifier::REVERSED)),
@@ -211,20 +234,29 @@ impl<'a> SpanLanes<'a> {
     }
 
     /// Writes the letter of each series of equal bars in a row into its middle cell, so that bars of one colour are
-    /// distinguishable. `drawn` has the bar of each column.
-    fn write_letters(&self, pen: &mut Pen<'_>, drawn: &[Option<&SpanBar>], (left, y): (i32, i32)) {
-        let full = pen.glyphs().eighths[7];
+    /// distinguishable. `drawn` has the bar of each column with its tone.
+    fn write_letters(&self, pen: &mut Pen<'_>, drawn: &[Option<(&SpanBar, Tone)>], (left, y): (i32, i32)) {
+        let (full, theme) = (pen.glyphs().eighths[7], self.theme);
+        let is_light = theme.background == Background::Light;
+        let of = |bar: Option<(&SpanBar, Tone)>| bar.map(|(bar, tone)| (bar.letter, tone));
         let mut x = left;
-        for run in drawn.chunk_by(|a, b| a.map(|bar| bar.letter) == b.map(|bar| bar.letter)) {
+        for run in drawn.chunk_by(|a, b| of(*a) == of(*b)) {
             let (middle, wide) = (run.len() / 2, run.len() as i32);
-            let is_lettered = |bar: &&SpanBar| !bar.thin && bar.letter.is_ascii_alphanumeric();
-            if let Some(bar) = run[middle].filter(|bar| wide >= LETTERED && is_lettered(bar)) {
-                // On a low bar the letter has the hue of the bar.
+            let is_lettered = |bar: &SpanBar| !bar.thin && bar.letter.is_ascii_alphanumeric();
+            let of_run = run[middle].filter(|(bar, _)| wide >= LETTERED && is_lettered(bar));
+            if let Some((bar, tone)) = of_run {
+                // On a low bar the letter has the hue of the bar, on a dark or pale bar the colour of text.
                 let is_full = pen.cell(x + middle as i32, y).is_some_and(|cell| cell.symbol() == full);
-                let style = match bar.tone {
-                    tone if is_full => self.theme.style(tone).add_modifier(Modifier::REVERSED),
-                    Tone::SeriesDim(hue) => self.theme.style(Tone::Series(hue)),
-                    tone => self.theme.style(tone),
+                let own = theme.style(tone);
+                let style = match tone {
+                    Tone::Rule if is_full => Style { bg: own.fg, ..theme.style(Tone::Text) },
+                    Tone::SeriesDim(_) if is_full && is_light => {
+                        Style { bg: own.fg, ..theme.style(Tone::Text) }
+                    }
+                    _ if is_full => own.add_modifier(Modifier::REVERSED),
+                    Tone::Rule => theme.style(Tone::Muted),
+                    Tone::SeriesDim(hue) => theme.style(Tone::Series(hue)),
+                    _ => own,
                 };
                 pen.glyph(x + middle as i32, y, bar.letter.encode_utf8(&mut [0; 4]), style);
             }
@@ -236,10 +268,10 @@ impl<'a> SpanLanes<'a> {
         &self,
         pen: &mut Pen<'_>,
         (left, plot, y): (i32, i32, i32),
-        lane: (usize, &SpanLane),
+        (number, lane): (usize, &SpanLane),
+        in_colour: Option<char>,
         state: &mut SpanLanesState,
     ) {
-        let (number, lane) = lane;
         let (from, to) = self.window;
         let step = (to - from) / f64::from(plot.max(1));
         let rule = self.theme.style(Tone::Faint);
@@ -254,7 +286,7 @@ impl<'a> SpanLanes<'a> {
             }
         };
         let mut first = lane.bars.partition_point(|bar| bar.to <= from);
-        let mut drawn: Vec<Option<&SpanBar>> = Vec::with_capacity(plot.max(0) as usize);
+        let mut drawn: Vec<Option<(&SpanBar, Tone)>> = Vec::with_capacity(plot.max(0) as usize);
         for column in 0..plot {
             let (low, high) = (from + step * f64::from(column), from + step * f64::from(column + 1));
             while lane.bars.get(first).is_some_and(|bar| bar.to <= low && bar.to > bar.from) {
@@ -278,9 +310,11 @@ impl<'a> SpanLanes<'a> {
                 end(&mut run, x, pen);
                 run = shown.map(|bar| (bar, x));
             }
-            drawn.push(shown.filter(|bar| Some(bar.id) != state.selected));
+            let tone = |bar| Self::tone(bar, Some(bar.id) == state.selected, in_colour);
+            drawn.push(shown.map(|bar| (bar, tone(bar))));
             if let Some(bar) = shown {
                 let selected = Some(bar.id) == state.selected;
+                let style = self.theme.style(tone(bar));
                 let share = if selected { 1.0 - bar.idle } else { covered / step };
                 // A column of several intervals shows by its height how much of it they cover, and so does a column whose
                 // interval has another one close to it.
@@ -293,13 +327,15 @@ impl<'a> SpanLanes<'a> {
                 let is_end = count == 1 && share < 1.0 && bar.idle == 0.0 && !bar.thin;
                 let is_end = is_end && !lane.bars[near].iter().any(is_near);
                 if is_end && !selected && !self.theme.is_ascii() {
-                    self.draw_end(pen, bar, share, bar.from > low && bar.to >= high, (x, lowest));
+                    self.draw_end(pen, bar, share, bar.from > low && bar.to >= high, (x, lowest, style));
                     continue;
                 }
-                let style = self.style(bar, selected);
-                let style = if selected && !self.theme.shades() { self.theme.cursor() } else { style };
                 for row in 0..rows {
                     if let Some(glyph) = self.glyph(bar, share, row, &mut [0; 4]) {
+                        // Without colours, a selected bar is reversed; a part of a block would show its complement.
+                        let is_low = pen.glyphs().eighths[..7].contains(&glyph);
+                        let is_reversed = selected && !self.theme.shades() && !is_low;
+                        let style = if is_reversed { self.theme.cursor() } else { style };
                         pen.glyph(x, lowest - row, glyph, style);
                     }
                 }
@@ -340,6 +376,7 @@ impl StatefulWidget for &SpanLanes<'_> {
         let tall = i32::from(self.tall);
         let height = ((pen.height() - top).max(0) / tall) as usize;
         state.offset = scroll::follow(state.offset, at, height, self.lanes.len());
+        let in_colour = self.letter_in_colour(state);
         let end = self.lanes.len().min(state.offset + height);
         state.rows_shown = end - state.offset;
         for (row, number) in (0..).zip(state.offset..end) {
@@ -356,7 +393,7 @@ impl StatefulWidget for &SpanLanes<'_> {
                 let right = pen.width();
                 pen.right(right, lowest, &lane.words, self.theme.style(tone));
             }
-            self.lane(&mut pen, (left, plot, y), (number, lane), state);
+            self.lane(&mut pen, (left, plot, y), (number, lane), in_colour, state);
         }
         self.cursor(&mut pen, (left, plot), (top, (end - state.offset) * tall as usize), state, at);
     }

@@ -57,13 +57,21 @@ pub struct NetworkGraph<'a> {
     nodes: &'a [GraphNode],
     edges: &'a [GraphEdge],
     selected: Option<[usize; 2]>,
+    is_grid: bool,
 }
 
 impl<'a> NetworkGraph<'a> {
     /// Creates a drawing of nodes and the links between them, the most important links last: later links are drawn on
     /// top.
     pub const fn new(theme: &'a Theme, nodes: &'a [GraphNode], edges: &'a [GraphEdge]) -> Self {
-        Self { theme, nodes, edges, selected: None }
+        Self { theme, nodes, edges, selected: None, is_grid: false }
+    }
+
+    /// Sets whether the nodes form a grid, whose rows are a whole number of rows of the screen apart.
+    #[must_use]
+    pub const fn grid(mut self, is_grid: bool) -> Self {
+        self.is_grid = is_grid;
+        self
     }
 
     /// Sets the ends of the selected link.
@@ -93,7 +101,23 @@ impl<'a> NetworkGraph<'a> {
         let [x, y] = node.place;
         let across = f64::from((pen.width() - 1 - 2 * side).max(0));
         let down = f64::from((pen.height() - 1 - 2 * rim).max(0));
-        (side + (x.clamp(0.0, 1.0) * across).round() as i32, rim + (y.clamp(0.0, 1.0) * down).round() as i32)
+        let row = self.grid_row(y, down).unwrap_or(y.clamp(0.0, 1.0) * down);
+        (side + (x.clamp(0.0, 1.0) * across).round() as i32, rim + row.round() as i32)
+    }
+
+    /// Returns the row of a height in a grid of `down` rows: nearest neighbours are a whole number of rows apart; `None`
+    /// without a grid or without room.
+    fn grid_row(&self, height: f64, down: f64) -> Option<f64> {
+        let mut all: Vec<f64> =
+            self.nodes.iter().filter(|_| self.is_grid).map(|node| node.place[1]).collect();
+        all.sort_by(f64::total_cmp);
+        let steps = all.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 1e-6);
+        let least = steps.reduce(f64::min)?;
+        let (first, last) = (*all.first()?, *all.last()?);
+        // A wider gap between planes is rounded.
+        let pitch = ((down + 0.49) * least / (last - first)).floor();
+        let of = |at: f64| ((at - first) / least * pitch).round();
+        (pitch >= 1.0).then(|| ((down - of(last)) / 2.0).floor() + of(height))
     }
 
     /// Returns the cells of the ends of a link.
@@ -138,10 +162,11 @@ impl<'a> NetworkGraph<'a> {
         let Some([from, to]) = self.ends(pen, ends) else { return };
         let edge = self.edges.iter().find(|edge| edge.ends == ends || edge.ends == [ends[1], ends[0]]);
         let Some(edge) = edge.filter(|edge| !edge.short) else { return };
+        // Without colours, brackets mark the ends, and the line is bold: reversed dots would be a white block.
         let style = if self.theme.shades() {
             self.theme.tinted(Tone::Answer).patch(self.theme.style(edge.tone))
         } else {
-            self.theme.cursor()
+            self.theme.ink(edge.tone, true)
         };
         let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs());
         for step in 0..=steps {

@@ -4,6 +4,7 @@ use super::list::{self, List, Selection};
 use super::{Prepared, curves, matrix, spans};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::{ItemId, PaneState};
+use crate::app::state::App;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{InSight, beside, from, line};
 use lightbay_core::report::{Block, Body, Phrase, Section};
@@ -20,6 +21,9 @@ const ROOMY: u16 = 48;
 
 /// Minimum number of rows of a drawn network with lists.
 const NETWORK: u16 = 18;
+
+/// Height of a pane below which cells are drawn in place of a network of few nodes.
+const LOW: u16 = 10;
 
 /// Maximum number of nodes whose cells are drawn in place of a network that does not fit.
 const FEW: usize = 8;
@@ -160,9 +164,9 @@ impl SectionContent {
     }
 
     /// Returns the position of curves nearest to their first mark, if positions are the items.
-    pub fn marked(&self) -> Option<ItemId> {
+    pub fn marked(&self, app: &App) -> Option<ItemId> {
         match &self.picture {
-            Some(Picture::Curves(curves)) if self.list.is_empty() => curves.marked(),
+            Some(Picture::Curves(curves)) if self.list.is_empty() => curves.marked(app),
             _ => None,
         }
     }
@@ -271,10 +275,16 @@ impl SectionContent {
         // Curves with few rows are flat, and so few rows of a list say little.
         let least = match picture {
             Picture::Curves(_) => PICTURE + 6,
-            Picture::Matrix(matrix) if matrix.is_network() => NETWORK,
+            Picture::Matrix(matrix) if matrix.is_network() => {
+                NETWORK.max(matrix.least_rows() + gap + rows.min(inner.height / 2))
+            }
             _ => PICTURE + 4,
         };
-        if !fits && (is_below || inner.height < least) {
+        // The first of several lists may fit below a matrix.
+        let fits_first = self.picture_is_first
+            && self.matrix().is_some()
+            && wanted.saturating_add(gap + self.list.first_rows() as u16) <= inner.height;
+        if !fits && !fits_first && (is_below || inner.height < least) {
             // Curves need more rows than a table to say something.
             let is_useful = !matches!(picture, Picture::Curves(_)) || inner.height >= CURVES;
             return if self.picture_is_first && is_useful {
@@ -286,8 +296,10 @@ impl SectionContent {
         let is_flat = matches!(picture, Picture::Curves(_)) && inner.height < CURVES_HIGH;
         let share = if is_flat { inner.height * 2 / 5 } else { inner.height / 2 };
         let most = inner.height.saturating_sub(rows.min(share) + gap);
-        // Intervals of time above a list are shown whole if they fit.
-        let is_whole = self.has_spans() && self.picture_is_first && wanted <= inner.height;
+        // Intervals of time and cells above a list are shown whole if they fit.
+        let is_whole = self.picture_is_first
+            && wanted <= inner.height
+            && matches!(picture, Picture::Spans(_) | Picture::Matrix(_));
         let height = if is_whole { wanted } else { wanted.min(most).max(PICTURE.min(wanted)) };
         // The picture gets the rows that the lists do not use.
         let heading = u16::from(!self.heading.is_empty() && !self.picture_is_first);
@@ -326,7 +338,10 @@ impl SectionContent {
                     matrix.draw(input, selection.shown(), split.picture, buf, out);
                 }
                 Some(Picture::Curves(curves)) => {
-                    curves.draw(input, selection.shown(), split.picture, buf, out);
+                    // Until the user steps along the axis, only the present value of a parameter has a cursor.
+                    let is_now = |id: ItemId| curves.marked(input.app) == Some(id) && curves.setting(id).is_some();
+                    let is_asked = |id: &ItemId| selection.chosen || is_now(*id);
+                    curves.draw(input, selection.shown().filter(is_asked), split.picture, buf, out);
                 }
                 Some(Picture::Spans(spans)) => {
                     spans.draw(input, selection.shown(), split.picture, buf, out);
@@ -369,11 +384,15 @@ impl SectionContent {
     pub fn has_room(&mut self, pane: Rect) -> bool {
         // The cells of a few nodes need fewer rows than their network.
         if let Some(Picture::Matrix(matrix)) = &mut self.picture {
-            matrix.set_plain(pane.height < NETWORK && matrix.names() <= FEW);
+            matrix.set_plain(pane.height < LOW && matrix.names() <= FEW);
         }
-        let least = self.matrix().filter(|_| !self.list.is_empty()).map_or(0, matrix::MatrixView::least_area);
-        self.hides_picture = least > u32::from(pane.width) * u32::from(pane.height);
+        self.hides_picture = self.matrix().is_some_and(|of| !self.list.is_empty() && !of.fits(pane));
         !self.hides_picture
+    }
+
+    /// Returns `true` if a network is not drawn as such, because there is little room.
+    pub fn hides_network(&self) -> bool {
+        self.matrix().is_some_and(|of| of.has_network() && (self.hides_picture || !of.is_network()))
     }
 
     /// Returns the matrix, if the picture is one.

@@ -3,6 +3,7 @@
 use super::{item_id, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
+use crate::app::state::App;
 use crate::view::present::PaneInput;
 use lightbay_core::report::{Cell, Curves, Line, Mark, Phrase, Tone as Meaning, Unit, text};
 use lightbay_widgets::{Axis, Baseline, Chart, Event, Series, Tone, number};
@@ -143,13 +144,15 @@ impl CurvesView {
         (0..self.stops.len()).map(move |at| Item { id: item_id(self.block, at), row, place: at as f32 })
     }
 
-    /// Returns the item at the position nearest to a curve of one point, else to the first mark.
-    pub fn marked(&self) -> Option<ItemId> {
+    /// Returns the item at the position nearest to a curve of one point, else to the present value of the parameter that
+    /// the axis shows, else to the first mark.
+    pub fn marked(&self, app: &App) -> Option<ItemId> {
         let single = self.curves.curves.iter().find_map(|curve| match curve.points[..] {
             [point] => Some(point.at),
             _ => None,
         });
-        let mark = single.or_else(|| Some(self.curves.marks.first()?.at))?;
+        let present = || app.setting(self.curves.axis_knob)?.as_f64();
+        let mark = single.or_else(present).or_else(|| Some(self.curves.marks.first()?.at))?;
         let apart = |at: f64| if self.axis_is_log { (at / mark).ln().abs() } else { (at - mark).abs() };
         let stops = self.stops.iter().enumerate().filter(|(_, at)| apart(**at).is_finite());
         let nearest = stops.min_by(|a, b| apart(*a.1).total_cmp(&apart(*b.1)))?;
@@ -227,6 +230,7 @@ impl CurvesView {
             };
             let unit = chart.unit.symbol;
             let y = if self.values_are_log { Axis::log(unit) } else { Axis::linear(unit) };
+            let y = y.whole(chart.unit.decimals == Some(0));
             let y = match chart.range.filter(|_| !self.values_are_log) {
                 Some((low, high)) => y.bounds(low, high),
                 None => y,

@@ -23,11 +23,17 @@ pub struct GraphView {
     edges: Vec<GraphEdge>,
     /// The values of links, the largest first, each with the tone and letter of its links.
     key: Vec<(Tone, char, String)>,
+    is_grid: bool,
     least_area: u32,
+    /// Minimum numbers of columns and rows of a grid, in which each name and each link has its cells.
+    least: (u16, u16),
 }
 
 /// Minimum number of rows at which the values of the links are explained below the network.
 const KEY: u16 = 8;
+
+/// Number of rows of a pane around a network: title, sentence and legend.
+const AROUND: u16 = 4;
 
 /// Maximum number of values that are explained.
 const MOST_VALUES: usize = 6;
@@ -91,27 +97,35 @@ impl GraphView {
         // Binding and failed links are drawn on top.
         edges.sort_by_key(|(weight, _)| *weight);
         let edges = edges.into_iter().map(|(_, edge)| edge).collect();
-        // Each name has four rows of the screen for itself and its links; in a grid, whose links are short, two.
-        let rows = if matrix.is_grid { 2 } else { 4 };
-        let least_area = matrix.rows.iter().map(|name| rows * (name.chars().count() as u32 + 2)).sum();
-        Some(Self { nodes, edges, key, least_area })
+        let wide = matrix.rows.iter().map(|name| name.chars().count()).max().unwrap_or(0) as u32 + 2;
+        let least = if matrix.is_grid { least(&matrix.places, pitch, wide) } else { (0, 0) };
+        // Outside of a grid, each name has four rows of the screen for itself and its links.
+        let least_area = if matrix.is_grid { 0 } else { 4 * wide * count as u32 };
+        Some(Self { nodes, edges, key, is_grid: matrix.is_grid, least_area, least })
     }
 
-    /// Returns the minimum number of cells of the screen on which the network is readable.
-    pub const fn least_area(&self) -> u32 {
-        self.least_area
+    /// Returns `true` if the network is readable in a pane, with title, sentence and legend around it.
+    pub fn fits(&self, pane: Rect) -> bool {
+        let is_large = self.least_area <= u32::from(pane.width) * u32::from(pane.height);
+        is_large && self.least.0 + 2 <= pane.width && self.least.1 + AROUND <= pane.height
+    }
+
+    /// Returns the minimum number of rows of a grid, including the values of the links.
+    pub const fn least_rows(&self) -> u16 {
+        self.least.1 + 1
     }
 
     /// Draws the network and highlights the link of a selected cell.
     pub fn draw(&self, input: &PaneInput<'_>, selected: Option<usize>, area: Rect, buf: &mut Buffer) {
         let theme = &input.app.look.theme;
-        let key = if area.height >= KEY { self.key(theme) } else { Vec::new() };
+        let key = if area.height >= KEY.max(self.least_rows()) { self.key(theme) } else { Vec::new() };
         let height = area.height - u16::from(!key.is_empty());
         line(theme, &key, from(area, height), buf);
         let area = Rect { height, ..area };
         let count = self.nodes.len().max(1);
         let ends = selected.map(|at| [at / count, at % count]);
-        (&NetworkGraph::new(theme, &self.nodes, &self.edges).selected(ends)).render(area, buf);
+        (&NetworkGraph::new(theme, &self.nodes, &self.edges).grid(self.is_grid).selected(ends))
+            .render(area, buf);
     }
 }
 
@@ -138,6 +152,18 @@ fn pitch(places: &[[f64; 2]], axis: usize) -> f64 {
     at.sort_by(f64::total_cmp);
     let distances = at.windows(2).map(|pair| pair[1] - pair[0]);
     distances.filter(|distance| *distance > 1e-6).fold(f64::INFINITY, f64::min)
+}
+
+/// Returns the minimum numbers of columns and rows of a grid whose names have at most `wide` columns, with the gap after
+/// them: a row between neighbours, and a rim for the lines that point outwards.
+fn least(places: &[[f64; 2]], pitch: [f64; 2], wide: u32) -> (u16, u16) {
+    let steps = [0, 1].map(|axis| {
+        let at = || places.iter().map(|place| place[axis]);
+        let spread = at().fold(f64::NEG_INFINITY, f64::max) - at().fold(f64::INFINITY, f64::min);
+        if spread > 1e-6 { spread / pitch[axis] } else { 0.0 }
+    });
+    let columns = (steps[0] * f64::from(wide)).ceil() + f64::from(2 * wide);
+    (columns as u16, (2.0 * steps[1]).round() as u16 + 3)
 }
 
 /// Returns `true` if two nodes of a grid are next to each other in a row or a column.

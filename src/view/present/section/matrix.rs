@@ -27,9 +27,14 @@ const HEAD: u16 = 8;
 /// Minimum number of columns of a network next to a list.
 const NETWORK: u16 = 40;
 
-/// Maximum number of screen rows for each row of shaded cells, and for each row of signs, in a large pane.
+/// Maximum number of screen rows for each row of shaded cells, for each of a few rows, and for each row of signs, in a
+/// large pane.
 const TALL: u16 = 4;
+const TALL_FEW: u16 = 8;
 const TALL_SIGNS: u16 = 3;
+
+/// Number of rows up to which cells are taller.
+const FEW_ROWS: usize = 6;
 
 /// Maximum number of screen rows for each row of cells in groups.
 const TALL_GROUPS: u16 = 2;
@@ -165,9 +170,19 @@ impl MatrixView {
         self.graph.as_ref().filter(|_| !self.plain)
     }
 
-    /// Returns the minimum number of cells of the screen on which a network is readable; 0 for a matrix.
-    pub fn least_area(&self) -> u32 {
-        self.graph().map_or(0, GraphView::least_area)
+    /// Returns `true` if a pane has room for the matrix or its network.
+    pub fn fits(&self, pane: Rect) -> bool {
+        self.graph().is_none_or(|graph| graph.fits(pane))
+    }
+
+    /// Returns `true` if the matrix has a network in its form.
+    pub const fn has_network(&self) -> bool {
+        self.graph.is_some()
+    }
+
+    /// Returns the minimum number of rows of a network; 0 for a matrix.
+    pub fn least_rows(&self) -> u16 {
+        self.graph().map_or(0, GraphView::least_rows)
     }
 
     /// Returns the number of rows, including headings.
@@ -195,6 +210,7 @@ impl MatrixView {
             (Some(_), None) => TALL_SIGNS,
             // Without shades, tall cells would be blank rows.
             (None, None) if self.has_shades() && theme.shades() && !self.groups.is_empty() => TALL_GROUPS,
+            (None, None) if self.has_shades() && theme.shades() && self.rows.len() <= FEW_ROWS => TALL_FEW,
             (None, None) if self.has_shades() && theme.shades() => TALL,
             (None, None) => 1,
         };

@@ -6,7 +6,7 @@ use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{InSight, in_sight};
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Lane, Phrase, Span, Spans, Tone as Meaning, Unit};
+use lightbay_core::report::{HUES, Lane, Phrase, Span, Spans, Tone as Meaning, Unit};
 use lightbay_widgets::{SpanBar, SpanLane, SpanLanes, SpanLanesState, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -34,6 +34,8 @@ pub struct SpansView {
     axis_s: (f64, f64),
     unit: Unit,
     words: &'static str,
+    /// `true` if there are more numbers of intervals than hues.
+    by_selection: bool,
     /// Number of lanes of the last draw, including those out of sight.
     shown: usize,
     state: SpanLanesState,
@@ -43,12 +45,17 @@ impl SpansView {
     /// Prepares the spans of a block, given by its index. Overlapping spans of a lane get separate rows.
     pub fn new(block: usize, spans: &Spans) -> Self {
         let unit = if spans.unit.symbol.is_empty() { Unit::SECONDS } else { spans.unit };
-        let (lanes, mut items) = laid_out(block, &spans.lanes, unit);
-        let (short, _) = laid_out(block, &spans.short, unit);
+        let numbers = spans.lanes.iter().flat_map(|lane| &lane.spans).filter_map(|span| span.series);
+        let by_selection = numbers.max().is_some_and(|last| last >= HUES);
+        let (mut lanes, mut items) = laid_out(block, &spans.lanes, unit);
+        let (mut short, _) = laid_out(block, &spans.short, unit);
+        if by_selection {
+            lanes.iter_mut().chain(&mut short).for_each(in_greys);
+        }
         items.sort_by(|(a, _), (b, _)| a.row.cmp(&b.row).then(a.place.total_cmp(&b.place)));
         let state = SpanLanesState::default();
         let axis_s = (spans.begin_s, spans.end_s);
-        Self { lanes, short, spans: items, axis_s, unit, words: spans.words, shown: 0, state }
+        Self { lanes, short, spans: items, axis_s, unit, words: spans.words, by_selection, shown: 0, state }
     }
 
     /// Returns the number of rows, including the axis.
@@ -111,7 +118,7 @@ impl SpansView {
         self.shown = shown.len();
         let lanes = SpanLanes::new(&input.app.look.theme, shown, (at(first), at(last)), self.unit.symbol);
         let tall = area.height.saturating_sub(1) / (shown.len() as u16).max(1);
-        let lanes = lanes.words(self.words).tall(tall.clamp(1, TALL));
+        let lanes = lanes.words(self.words).tall(tall.clamp(1, TALL)).by_selection(self.by_selection);
         out.axes.extend(lanes.axis_place(area).map(|place| (input.pane, place)));
         (&lanes).render(area, buf, &mut self.state);
         report_hits(input, &self.state.hits, |id, _| id, out);
@@ -162,7 +169,16 @@ fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<
     (lanes, items)
 }
 
-/// Returns the tone of a numbered object: four hues, then the same hues darker.
+/// Gives the intervals of a lane two greys in turn.
+fn in_greys(lane: &mut SpanLane) {
+    let mut is_dark = false;
+    for run in lane.bars.chunk_by_mut(|a, b| a.letter == b.letter) {
+        run.iter_mut().for_each(|bar| bar.tone = if is_dark { Tone::Rule } else { Tone::Muted });
+        is_dark = !is_dark;
+    }
+}
+
+/// Returns the tone of a numbered object: four hues, then the same hues darker; [`HUES`] in all.
 const fn hue(number: u32) -> Tone {
     let hue = (number % 4) as u8;
     if (number / 4).is_multiple_of(2) { Tone::Series(hue) } else { Tone::SeriesDim(hue) }
