@@ -339,7 +339,8 @@ impl SectionContent {
                 }
                 Some(Picture::Curves(curves)) => {
                     // Until the user steps along the axis, only the present value of a parameter has a cursor.
-                    let is_now = |id: ItemId| curves.marked(input.app) == Some(id) && curves.setting(id).is_some();
+                    let is_now =
+                        |id: ItemId| curves.marked(input.app) == Some(id) && curves.setting(id).is_some();
                     let is_asked = |id: &ItemId| selection.chosen || is_now(*id);
                     curves.draw(input, selection.shown().filter(is_asked), split.picture, buf, out);
                 }
