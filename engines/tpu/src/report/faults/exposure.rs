@@ -141,7 +141,7 @@ impl Exposure {
     /// Number of switches with each number of hops, the largest number first.
     fn tally(&self) -> Table {
         let columns = vec![Column::words("hops", "hops"), Column::counts("switches", "switches")];
-        let mut table = Table::new(["level", "levels"], columns).bar(1);
+        let mut table = Table::new(["level", "levels"], columns);
         let hops: Vec<u32> =
             self.working().filter_map(|switch| u32::try_from(self.hops(switch)).ok()).collect();
         for level in levels(&hops, TALLIED) {
