@@ -73,10 +73,10 @@ fn sentence(bench: &mut Bench, pane: u8) -> String {
 #[test]
 fn what_is_chosen_in_one_pane_is_chosen_in_all() {
     let mut bench = Bench::solved("small", Style::Colour);
-    // Up from the end of the critical path, which panes point at first.
+    // Down from the first task of the list.
     focused(&mut bench, 6);
     bench.draw(160, 50);
-    bench.keys("k");
+    bench.keys("j");
     let chosen = sentence(&mut bench, 6);
     let name = chosen.split("  ").next().unwrap().to_owned();
     for pane in [1, 2, 10, 7] {
