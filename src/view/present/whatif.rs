@@ -204,12 +204,14 @@ impl WhatIfPane {
             let letter = letters.get(method).copied().unwrap_or('*');
             let series = Series::new(short_name(name, &names).to_owned(), letter, tone).points(points);
             let series = if last { series.bold() } else { series };
-            // Curves that are equal to the end have one label.
+            // At the end of a sweep, equal curves have one label.
             let is_equal = |other: &Series| {
-                let mut pairs = other.points.iter().zip(&series.points);
-                other.points.len() == values.len()
-                    && series.points.len() == values.len()
-                    && pairs.all(|(a, b)| (a.1 - b.1).abs() <= 1e-9 * a.1.abs())
+                let pair = |(a, b): (&(f64, f64), &(f64, f64))| {
+                    a.0.total_cmp(&b.0).is_eq() && (a.1 - b.1).abs() <= 1e-9 * a.1.abs()
+                };
+                run.rows.len() == run.sweep.len()
+                    && other.points.len() == series.points.len()
+                    && other.points.iter().zip(&series.points).all(pair)
             };
             let equal = self.series.iter().position(is_equal).map(|at| self.series.remove(at));
             let joined = equal.map(|other| format!("{} = {}", &*other.name, &*series.name));
