@@ -140,6 +140,15 @@ fn the_picture_of_a_collective_is_current() {
     check("collective", &mut bench, 120, 40);
 }
 
+/// Tests the picture of a change of circuits: the circuits of one switch, pod by pod, next to the list of switches.
+#[test]
+fn the_picture_of_a_change_of_circuits_is_current() {
+    let mut bench = Bench::open("crossconnect-16-16-25", Style::Colour);
+    bench.solve(1, "lumos-lns");
+    bench.run(Command::FocusNamed("Matrix".to_owned()));
+    check("crossconnect", &mut bench, 120, 40);
+}
+
 /// Tests the picture of the fewest ports as a function of the iteration time, with a MEMS switch.
 #[test]
 fn the_picture_of_the_frontier_is_current() {
