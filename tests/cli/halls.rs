@@ -176,10 +176,7 @@ fn progress_is_told_from_what_the_switches_say() {
     let page = place.run(&["export", "plan.json", "--to", "run_sheet", "--set", "form=html"]).done().out;
     assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
     place.run(&["show", "plan.json", "--section", "run_sheet"]).done().prints(&["Run sheet"]);
-    place
-        .run(&["show", "plan.json", "--section", "run_sheet", "--item", "1"])
-        .done()
-        .prints(&["capacity left"]);
+    place.run(&["show", "plan.json", "--section", "run_sheet", "--item", "1"]).done().prints(&["left %"]);
     place.run(&["show", "plan.json", "--section", "port_map"]).done().prints(&["to "]);
 }
 
