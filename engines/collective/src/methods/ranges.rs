@@ -34,6 +34,9 @@ const SAME: f64 = 1e-9;
 const FAR: f64 = 0.05;
 /// Further numbers of pieces per chunk, for sizes that are far from their floors; fewer if pieces would be too small.
 const MORE_PIECES: [u32; 2] = [16, 32];
+/// A size is very far from its floor if its best time exceeds the floor by more than this fraction: nodes of trees are
+/// then moved.
+const VERY_FAR: f64 = 0.1;
 /// Maximum number of transmissions of the schedule of a range: a plan holds one schedule per range.
 const MOST_SENDS: u64 = 60_000;
 
@@ -144,7 +147,38 @@ impl<'s> RangeSearch<'s> {
             }
         }
         ended?;
-        self.raise_floors(cx)
+        self.raise_floors(cx)?;
+        let far: Vec<usize> = (0..self.sizes.len())
+            .filter(|at| {
+                self.floor_us(*at) > 0.0 && self.best_us[*at] > self.floor_us(*at) * (1.0 + VERY_FAR)
+            })
+            .collect();
+        if far.is_empty() {
+            return Ok(());
+        }
+        cx.phase("trees", format!("moves for {}", counted(far.len() as u64, "size", "sizes")));
+        let new = |at: usize| SizeSearch::new(self.scenario, at, self.sizes[at], self.floor_us(at));
+        let mut searches: Vec<SizeSearch> = far.into_iter().map(new).collect();
+        let question = SizesQuestion {
+            scenario: self.scenario,
+            limits: self.limits,
+            tasks: &self.tasks,
+            parts: parts.as_ref(),
+            count: self.sizes.len(),
+        };
+        let ended = cx.spread(searches.iter_mut().collect(), |search: &mut SizeSearch, apart| {
+            search.graft(&question, apart)
+        });
+        for search in searches {
+            let at = search.at;
+            let Some(best) = search.best.filter(|best| best.time_us < self.best_us[at] * (1.0 - SAME)) else {
+                continue;
+            };
+            self.best_us[at] = best.time_us;
+            self.schedules.retain(|known| known.planned_for != at);
+            self.schedules.push(best);
+        }
+        ended.map(drop)
     }
 
     /// Seeks larger floors for the sizes whose best times are far from their floors.

@@ -8,8 +8,10 @@
 //! | [`place`] | the tree of one chunk |
 //! | [`orders`] | orders of the chunks |
 //! | [`matched`] | matching of all chunks to links in order of time |
+//! | [`grafts`] | local search on the trees of all chunks |
 
 mod chains;
+mod grafts;
 mod matched;
 mod orders;
 mod place;
@@ -19,6 +21,7 @@ mod tracks;
 mod tests;
 
 pub use chains::ChainTable;
+pub use grafts::{graft, suits as suits_grafts};
 pub use place::{FanOut, PlacementRule, Placer};
 pub(super) use tracks::{LinkTracks, NEVER};
 
