@@ -8,6 +8,7 @@ mod batches;
 mod entries;
 mod figures;
 mod phases;
+mod prices;
 mod program;
 mod states;
 
@@ -167,7 +168,7 @@ pub fn check(
             let figures = phases::check(scenario, order, envelope, &mut found).map(Vec::from);
             // Numbers of removals cannot be negative, so 0 is the proven bound.
             let nothing = |_, _| program::Proof::default();
-            let counting = CountedBound { all: 0, same_circuits: 0, is_reduced: false };
+            let counting = CountedBound { all: 0, same_circuits: 0, is_reduced: false, by_prices: false };
             (figures, Some(figures::bound(counting, envelope, nothing, depth, &mut found, &mut remarks)))
         }
     };
@@ -207,10 +208,17 @@ fn check_changes(
     let prove = |covers, claimed| program::prove(scenario, &switches, covers, claimed, depth);
     // Circuits given port by port fix the number of removals.
     let all = if scenario.is_placed() { exact.removed_circuits } else { exact.lower_bound_removed_circuits };
+    let priced = changes.prices.as_ref().and_then(|stated| prices::bound(scenario, stated, found));
+    let by_prices = priced.is_some_and(|priced| priced > all);
+    let all = all.max(priced.unwrap_or(0));
     let is_reduced = exact.unmet_circuits.is_some();
     let same: u64 = pairs.values().map(|pair| pair.old.saturating_sub(pair.new)).sum();
-    let counting =
-        CountedBound { all, same_circuits: if is_reduced { same.max(all) } else { all }, is_reduced };
+    let counting = CountedBound {
+        all,
+        same_circuits: if is_reduced { same.max(all) } else { all },
+        is_reduced,
+        by_prices,
+    };
     figures::unmet(&exact, &pairs, remarks);
     if let Some(dark) = &dark {
         batches::exceeded(scenario, dark, remarks);

@@ -4,7 +4,7 @@
 use crate::scenario::Circuit;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
-use lightbay_core::record::{Record as _, any, index};
+use lightbay_core::record::{Record as _, any, index, within};
 use lightbay_core::{record, words};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +28,29 @@ record! {
         pub totals: Totals = any(),
         /// The changes in execution order; empty if nothing changes.
         pub batches: Vec<Batch> = any().or(Vec::new()),
+        /// Prices that prove a lower bound on the removed circuits of all plans.
+        pub prices: Option<BoundPrices> = any(),
+    }
+}
+
+/// Units of a price per circuit.
+pub const PRICE_UNITS: i64 = 1_000_000;
+/// Largest absolute price: a thousand circuits.
+const LARGEST_PRICE: i64 = 1000 * PRICE_UNITS;
+
+record! {
+    /// Prices that prove a lower bound on the removed circuits of all plans, in millionths of a circuit: dual values of
+    /// the relaxation (docs/methods/crossconnect.md, section 8).
+    #[derive(Eq)]
+    pub struct BoundPrices {
+        /// Price of a circuit of each pair of pods `i < j` that has target circuits (pinned circuits aside), in order of
+        /// `i`, then `j`.
+        pub pairs: Vec<i64> = within(-LARGEST_PRICE..=LARGEST_PRICE),
+        /// `ports_a[i][k]`: price of an A port of pod i on switch k; positive only if the target circuits of pod i need
+        /// all of its ports.
+        pub ports_a: Vec<Vec<i64>> = within(-LARGEST_PRICE..=LARGEST_PRICE),
+        /// `ports_b[i][k]`: price of a B port, in the same form.
+        pub ports_b: Vec<Vec<i64>> = within(-LARGEST_PRICE..=LARGEST_PRICE),
     }
 }
 

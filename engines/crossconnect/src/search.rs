@@ -12,12 +12,15 @@
 //! | [`baselines`] | baseline assignments |
 //! | `walk` | small random steps over all assignments |
 //! | [`anneal`] | simulated annealing by this walk |
+//! | `scaling` | prices and weights of the relaxation |
+//! | [`decimate`] | places circuits by these weights |
 //! | [`lns`] | solves a part of the switches or circuits again exactly |
 //! | [`degrade`] | target circuits that can be kept if ports have failed |
 
 pub mod anneal;
 pub mod baselines;
 pub mod board;
+pub mod decimate;
 pub mod degrade;
 pub mod flow;
 pub mod halving;
@@ -25,5 +28,6 @@ pub mod lns;
 pub mod orient;
 pub mod polish;
 pub mod repair;
+pub(crate) mod scaling;
 pub mod start;
 mod walk;

@@ -183,7 +183,7 @@ pub(crate) fn changes(
         });
         ocs.push(OcsChanges { ocs_id, cross_connects });
     }
-    let mut changes = Changes { ocs, totals: Totals::default(), batches: Vec::new() };
+    let mut changes = Changes { ocs, totals: Totals::default(), batches: Vec::new(), prices: None };
     changes.totals = totals(scenario, &changes);
     changes.batches = safe_batches(scenario, &changes, batches, stream);
     recount_dark(scenario, &mut changes);

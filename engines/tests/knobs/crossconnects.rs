@@ -33,15 +33,18 @@ const BEST: &[&str] = &["lumos-halving", "lumos-polish"];
 
 /// Annealing that is over in a moment.
 const SHORT: &str = "anneal_rounds=2 anneal_steps=200";
-const SHORT_AUTO: &str = "anneal_rounds=2 anneal_steps=200 exact_circuits=0 free_patience=1";
+const SHORT_AUTO: &str =
+    "decimate_patience=0 anneal_rounds=2 anneal_steps=200 exact_circuits=0 free_patience=1";
 const SHORT_EXACT: &str = "anneal_rounds=2 anneal_steps=200 orientation=fixed";
-const NO_ANNEAL: &str = "anneal_rounds=0 exact_circuits=0";
+const NO_ANNEAL: &str = "decimate_patience=0 anneal_rounds=0 exact_circuits=0";
+const ONLY_DECIMATION: &str = "anneal_rounds=0 exact_circuits=0 free_patience=0";
 
 const CASES: &[Case] = &[
     on(EXAMPLE, case(ORDER, "gpus_per_pod", "", "4", Shows::Plan)),
     on(EXAMPLE, case(ORDER, "phase_rule", "", "printed", Shows::Plan)),
     of(HALVING, "bipartition", "", "contiguous", Shows::Plan),
     of(BEST, "best_of", "", "4", Shows::Work),
+    of(AUTO, "decimate_patience", ONLY_DECIMATION, "0", Shows::Work),
     of(AUTO, "anneal_rounds", SHORT_AUTO, "1", Shows::Work),
     of(AUTO, "anneal_steps", SHORT_AUTO, "100", Shows::Work),
     of(AUTO, "anneal_chains", SHORT_AUTO, "1", Shows::Work),
@@ -50,7 +53,10 @@ const CASES: &[Case] = &[
     of(AUTO, "anneal_detour", SHORT_AUTO, "4", Shows::Plan),
     of(AUTO, "free_share", NO_ANNEAL, "0.3", Shows::Work),
     of(AUTO, "free_patience", NO_ANNEAL, "1", Shows::Work),
-    on(SMALL, case(AUTO, "exact_circuits", "anneal_rounds=0 free_patience=1", "0", Shows::Work)),
+    on(
+        SMALL,
+        case(AUTO, "exact_circuits", "decimate_patience=0 anneal_rounds=0 free_patience=1", "0", Shows::Work),
+    ),
     of(ANNEAL, "anneal_rounds", SHORT, "1", Shows::Work),
     of(ANNEAL, "anneal_steps", SHORT, "100", Shows::Work),
     of(ANNEAL, "anneal_chains", SHORT, "1", Shows::Work),

@@ -320,7 +320,7 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     }
 }
 
-/// Lower bounds on the removals by counting the circuits of each pair of pods.
+/// Lower bounds on the removals by counting the circuits of each pair of pods, and by the prices that the plan states.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountedBound {
     /// Bound for all plans.
@@ -329,6 +329,8 @@ pub(super) struct CountedBound {
     pub same_circuits: u64,
     /// `true` if failed ports reduce the target: other plans may set other target circuits.
     pub is_reduced: bool,
+    /// `true` if the prices of the plan prove more than counting.
+    pub by_prices: bool,
 }
 
 /// Trust in the claimed bound, the verified bound, and the counting bound on all plans.
@@ -377,8 +379,13 @@ pub(super) fn bound(
     }
     if !depth.is_exact() {
         if let Some(claimed) = envelope.bound {
+            let by = if counting.by_prices {
+                "the prices of the plan prove"
+            } else {
+                "counting pairs of pods proves"
+            };
             remarks.push(format!(
-                "the bound {claimed} is claimed by {}; counting pairs of pods proves {counted} (--exact may prove more)",
+                "the bound {claimed} is claimed by {}; {by} {counted} (--exact may prove more)",
                 envelope.method
             ));
         }

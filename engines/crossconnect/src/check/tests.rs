@@ -3,5 +3,6 @@ mod assembled;
 mod bounds;
 mod mutations;
 mod orders;
+mod prices;
 mod rollout;
 mod support;

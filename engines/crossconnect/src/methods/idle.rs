@@ -23,6 +23,13 @@ pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec
     Vec::new()
 }
 
+/// Returns a problem for the parameter of decimation if ports have no sides.
+pub(super) fn decimation(scenario: &CrossconnectScenario) -> Vec<Problem> {
+    let names = (scenario.wiring == Wiring::SingleSided).then_some("decimate_patience");
+    let why = "with single_sided wiring, for which only the exact model can assign circuits to switches";
+    without_effect(names, why, "leave it out, or set wiring=two_sided").collect()
+}
+
 /// Returns a problem for each parameter that has no effect if the search that frees circuits is skipped.
 pub(super) fn freeing(params: &Params) -> Vec<Problem> {
     let names = (params.int("free_patience") == Some(0)).then_some(["free_share", "free_nodes"]);

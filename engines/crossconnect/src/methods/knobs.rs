@@ -1,6 +1,7 @@
 //! Parameters of the searching methods.
 
 use crate::search::anneal;
+use crate::search::decimate::DecimationSettings;
 use crate::search::lns::{self, circuits};
 use lightbay_core::param::{ParamInfo, Params};
 
@@ -131,6 +132,24 @@ pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> ln
             .unwrap_or(usual.patience),
         nodes: params.count("lns_nodes") as u32,
     }
+}
+
+/// Returns the parameter of decimation.
+pub(super) fn decimation() -> ParamInfo {
+    let patience = DecimationSettings::default().patience as i64;
+    ParamInfo::int(
+        "decimate_patience",
+        0,
+        1_000_000,
+        patience,
+        "Number of consecutive rounds without an improvement after which decimation stops; 0 skips it.",
+    )
+    .unit("rounds")
+}
+
+/// Returns the settings of decimation from its parameter.
+pub(super) fn decimation_settings(params: &Params) -> DecimationSettings {
+    DecimationSettings { patience: params.count("decimate_patience") as u64, ..DecimationSettings::default() }
 }
 
 /// Returns the parameters of neighbourhoods of circuits.

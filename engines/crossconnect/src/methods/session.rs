@@ -3,12 +3,14 @@
 use crate::Crossconnect;
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::Task;
-use crate::plan::CrossconnectResult;
+use crate::plan::{BoundPrices, CrossconnectResult};
+use crate::programs::bound::whole;
 use crate::rollout::assemble;
 use crate::scenario::CrossconnectScenario;
 use crate::search::halving::{self, Bipartition};
 use crate::search::orient::{Failure, Preference, orient};
 use crate::search::repair::repair;
+use crate::search::scaling::Scaling;
 use lightbay_core::checked::Checked;
 use lightbay_core::context::Context;
 use lightbay_core::event::{HotStartFate, Severity};
@@ -17,8 +19,8 @@ use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::counted;
 use lightbay_core::scenario::Scenario;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A scenario and the task that its searches work on.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(super) struct TaskSession {
     /// `true` if the run keeps a hot start that sets other target circuits than the task, because failed ports allow
     /// several choices. Bounds on the circuits of the task then do not cover the best plan.
     keeps_other: AtomicBool,
+    /// Prices that prove a bound; plans that are offered later state them.
+    prices: OnceLock<BoundPrices>,
 }
 
 /// A solution and its origin.
@@ -47,7 +51,8 @@ impl TaskSession {
     /// Creates the session of a scenario.
     pub(super) fn of(scenario: &Scenario<Crossconnect>) -> Arc<Self> {
         let keeps_other = AtomicBool::new(false);
-        Arc::new(Self { task: Task::of(&scenario.body), scenario: scenario.body.clone(), keeps_other })
+        let (task, prices) = (Task::of(&scenario.body), OnceLock::new());
+        Arc::new(Self { task, scenario: scenario.body.clone(), keeps_other, prices })
     }
 
     /// Opens the session of a run and reports the counting bound.
@@ -104,9 +109,39 @@ impl TaskSession {
         }
         let (session, plan) = (Arc::clone(self), self.task.completed(plan));
         let removed = self.task.removed(&plan);
-        cx.incumbent(removed as f64, 0.0, source, move || {
-            assemble::candidate(&session.scenario, &session.task.assignment(&plan))
-        })?;
+        cx.incumbent(removed as f64, 0.0, source, move || session.candidate(&plan))?;
+        Ok(())
+    }
+
+    fn candidate(&self, plan: &Assignment) -> Candidate<CrossconnectResult> {
+        let mut candidate = assemble::candidate(&self.scenario, &self.task.assignment(plan));
+        if let CrossconnectResult::Changes(changes) = &mut candidate.result {
+            changes.prices = self.prices.get().cloned();
+        }
+        candidate
+    }
+
+    /// Computes prices that prove a lower bound, reports the bound if it is the best, and lets the best plan and all
+    /// later plans state the prices. Prices are not valid for a reduced target, nor for ports without sides.
+    pub(super) fn prove_by_prices(
+        self: &Arc<Self>,
+        best: &FirstPlan,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<(), MethodError> {
+        let is_plain = self.scenario.failed_ports.is_empty() && !self.task.single_sided;
+        if !is_plain || best.removed <= best_bound(cx) {
+            return Ok(());
+        }
+        cx.phase("bound", "prices of pairs and ports by scaling");
+        let (prices, bound) = Scaling::new(&self.task, cx)?.proof(cx)?;
+        if whole(bound) <= best_bound(cx) || self.prices.set(prices).is_err() {
+            return Ok(());
+        }
+        self.bound(cx, whole(bound), false);
+        let (session, plan) = (Arc::clone(self), best.plan.clone());
+        if cx.best().is_some_and(|(value, _)| value >= best.removed as f64) {
+            cx.supersede(best.removed as f64, 0.0, best.source, move || session.candidate(&plan))?;
+        }
         Ok(())
     }
 
@@ -246,7 +281,7 @@ pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
 
 /// Returns the best bound reported so far, as an integer.
 pub(super) fn best_bound(cx: &Context<'_, Crossconnect>) -> u64 {
-    cx.best_bound().map_or(0, crate::programs::bound::whole)
+    cx.best_bound().map_or(0, whole)
 }
 
 /// Returns the result of a search; `None`, with a note, if the search got stuck.

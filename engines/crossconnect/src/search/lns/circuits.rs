@@ -71,7 +71,7 @@ pub(crate) fn without(task: &Task, fixed: &Assignment) -> Task {
 }
 
 /// Returns the cells of the first list minus the cells of the second list; both lists are sorted.
-fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
+pub(crate) fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
     let left = all.iter().map(|cell| {
         let found = some.binary_search_by_key(&(cell.a, cell.b), |other| (other.a, other.b));
         Cell { count: cell.count.saturating_sub(found.map_or(0, |at| some[at].count)), ..*cell }
