@@ -158,13 +158,16 @@ impl Widget for &Meter<'_> {
         let limit_at = self.limit_at(width as u16).map(i32::from);
         // The whole bar has the length of the sum, so bars of unlike sums end apart.
         let mut later = self.drawn().count() as i32;
-        let whole = end + self.end(self.drawn().map(|part| part.amount).sum(), width, per_cell);
-        let (begin, mut sum) = (end, 0.0);
+        let length: f64 = self.drawn().map(|part| part.amount).sum();
+        // A bar of less than a cell keeps its length although its start is rounded.
+        let cell = self.full / f64::from(width);
+        let mut sum = if length < cell { f64::from(first) * cell } else { start };
+        let whole = self.end(sum + length, width, per_cell);
         let rows = if self.spaced && !ascii { pen.height() } else { 1 };
         for part in self.drawn() {
             (sum, later) = (sum + part.amount, later - 1);
             // A part with a positive length is always visible; longer parts make room for it.
-            let to = begin + (sum / self.full * f64::from(width * per_cell)).round() as i32;
+            let to = (sum / self.full * f64::from(width * per_cell)).round() as i32;
             let to = if later == 0 { whole } else { to.min(whole.min(width * per_cell) - later) };
             let to = to.max(end + 1).min(width * per_cell);
             let style = self.theme.style(part.tone);
