@@ -148,7 +148,8 @@ impl HeaderLine {
         }
         let leading = standing.leading();
         // Some kinds declare the bound among their figures.
-        if headline.in_header(true).all(|(info, ..)| info.label != "bound") {
+        let has_bound = leading.is_some() || standing.other_question().is_none();
+        if has_bound && headline.in_header(true).all(|(info, ..)| info.label != "bound") {
             // The bound has the digits of the best plan if that plan meets it, so that every plan shows the same bound.
             let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
             let best = app.plans.best().map_or(headline.value, |best| best.value);
