@@ -55,12 +55,12 @@ const NOISE: f32 = 0.2;
 
 /// Fraction of the kept circuits that a try frees, and factor on its temperature, in turn. High temperatures find places
 /// for more circuits, low ones keep more.
-const TRIES: [(f64, f64); 4] = [(0.3, 1.0), (0.15, 2.0), (0.5, 0.7), (0.06, 4.0)];
+const TRIES: [(f64, f64); 6] = [(0.3, 1.0), (0.7, 1.4), (0.5, 0.6), (0.15, 1.4), (0.7, 0.6), (0.06, 4.0)];
 
 /// Returns the removals that a circuit without a place counts as. Chains between two switches are longer with more pods;
 /// an insertion costs about 7 removals in a full hall of 32 pods.
 fn unplaced_cost(task: &Task) -> u64 {
-    (task.pods as u64 / 4).max(4)
+    (task.pods as u64 / 8).max(4)
 }
 
 /// One try.
