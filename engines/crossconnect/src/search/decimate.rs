@@ -53,11 +53,15 @@ const SWEEPS: usize = 15;
 /// Largest relative change of a weight by chance, so that tries differ.
 const NOISE: f32 = 0.2;
 
-/// Fractions of the circuits of the best plan that a try frees.
-const FREED: [f64; 4] = [0.3, 0.5, 0.15, 0.7];
+/// Fraction of the kept circuits that a try frees, and factor on its temperature, in turn. High temperatures find places
+/// for more circuits, low ones keep more.
+const TRIES: [(f64, f64); 6] = [(0.3, 1.0), (0.7, 1.4), (0.5, 0.6), (0.15, 1.4), (0.7, 0.6), (0.06, 4.0)];
 
-/// Factors on the temperature.
-const TEMPERATURES: [f64; 3] = [1.0, 0.6, 1.4];
+/// Returns the removals that a circuit without a place counts as. Chains between two switches are longer with more pods;
+/// an insertion costs about 7 removals in a full hall of 32 pods.
+fn unplaced_cost(task: &Task) -> u64 {
+    (task.pods as u64 / 8).max(4)
+}
 
 /// One try.
 struct DecimationTry {
@@ -65,32 +69,51 @@ struct DecimationTry {
     temperature: f64,
     freed: f64,
     noise: f32,
-    found: Result<Option<(u64, Assignment)>, MethodError>,
+    found: Result<Placing, MethodError>,
     units: u64,
 }
 
+/// Circuits that a try placed. The search continues from assignments in which a few circuits have no place: in a full
+/// hall, inserting each of them by chains costs several removals, and the next try may place them without any.
+#[derive(Clone, Debug, Default)]
+struct Placing {
+    placed: Assignment,
+    /// Removed circuits, plus [`unplaced_cost`] for each circuit without a place.
+    score: u64,
+    /// A plan and its removals, if the try led to one that may be better than the best.
+    plan: Option<(u64, Assignment)>,
+}
+
 impl DecimationTry {
-    fn run(&mut self, task: &Task, best: &Assignment, share: f64, watch: &mut StopTest) {
-        self.found = self.plan(task, best, share, watch);
+    fn run(&mut self, task: &Task, base: &Placing, least: u64, share: f64, watch: &mut StopTest) {
+        self.found = self.placing(task, base, least, share, watch);
         self.units = watch.units;
     }
 
-    fn plan(
+    fn placing(
         &mut self,
         task: &Task,
-        best: &Assignment,
+        base: &Placing,
+        least: u64,
         share: f64,
         watch: &mut StopTest,
-    ) -> Result<Option<(u64, Assignment)>, MethodError> {
-        let fixed = fixed(task, best, self.freed, &mut self.dice);
+    ) -> Result<Placing, MethodError> {
+        let fixed = fixed(task, &base.placed, self.freed, &mut self.dice);
         let rest = without(task, &fixed);
         let spots = self.decimated(Scaling::new(&rest, watch)?, share, watch)?;
         let more = placed(task.ocs_count, &spots);
         let both = fixed.ocs.iter().zip(&more.ocs);
-        let partial =
+        let placed =
             Assignment { ocs: both.map(|(one, two)| merged(one.iter().chain(two).copied())).collect() };
-        let Some(plan) = completed(task, &partial, watch)? else { return Ok(None) };
-        Ok(task.misfit(&plan).is_none().then(|| (task.removed(&plan), plan)))
+        let wanted: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
+        let unplaced = wanted - placed.circuits();
+        let removed = task.removed(&placed);
+        let score = removed + unplaced_cost(task) * unplaced;
+        // Completes only what may become better: insertion takes longer than a try.
+        let may_gain = removed + unplaced_cost(task) * unplaced / 2 < least;
+        let plan = if may_gain { completed(task, &placed, watch)? } else { None };
+        let plan = plan.filter(|plan| task.misfit(plan).is_none()).map(|plan| (task.removed(&plan), plan));
+        Ok(Placing { placed, score, plan })
     }
 
     /// Fixes circuits one group after the other until no column is left; returns their places.
@@ -158,6 +181,9 @@ fn completed(
     partial: &Assignment,
     watch: &mut impl Watch,
 ) -> Result<Option<Assignment>, MethodError> {
+    if task.misfit(partial).is_none() {
+        return Ok(Some(partial.clone()));
+    }
     // The circuits of the assignment count as installed for the orientation, which then turns as few as possible.
     let like = Task { installed: partial.clone(), ..task.clone() };
     let all: Vec<usize> = (0..task.ocs_count).collect();
@@ -184,24 +210,37 @@ pub fn search<W: Watch>(
     let mut best = start.clone();
     best.ocs.resize(task.ocs_count, Vec::new());
     let mut removed = task.removed(&best);
+    let mut base = Placing { placed: best.clone(), score: removed, plan: None };
+    if settings.first == 0 {
+        // The first round does not depend on the start, which therefore does not compete with it.
+        base.score = u64::MAX;
+    }
     let (mut idle, mut round) = (0, settings.first);
     while removed > bound && idle < settings.patience && round < settings.rounds {
         watch.checkpoint()?;
         let chains = u64::from(settings.chains);
         let mut tries: Vec<DecimationTry> = (round * chains..(round + 1) * chains)
-            .map(|number| DecimationTry {
-                dice: SplitMix::new(streams.stream(number).next_u64()),
-                temperature: settings.temperature * TEMPERATURES[(number % 3) as usize],
-                // The first round places all circuits, independent of the start.
-                freed: if round == 0 { 1.0 } else { FREED[(number % 4) as usize] },
-                noise: if number == 0 { 0.0 } else { NOISE },
-                found: Ok(None),
-                units: 0,
+            .map(|number| {
+                let (freed, factor) = match number {
+                    // The first round places all circuits, independent of the start.
+                    _ if round > 0 => TRIES[(number % TRIES.len() as u64) as usize],
+                    0 => (1.0, (task.pods as f64 / 64.0).clamp(1.0, 4.0)),
+                    _ => (1.0, 2.0),
+                };
+                DecimationTry {
+                    dice: SplitMix::new(streams.stream(number).next_u64()),
+                    temperature: settings.temperature * factor,
+                    freed,
+                    noise: if number == 0 { 0.0 } else { NOISE },
+                    found: Ok(Placing::default()),
+                    units: 0,
+                }
             })
             .collect();
         let stop = StopTest::from(watch.stop_test());
         watch.parallel(|| {
-            let run = |one: &mut DecimationTry| one.run(task, &best, settings.share, &mut stop.clone());
+            let run =
+                |one: &mut DecimationTry| one.run(task, &base, removed, settings.share, &mut stop.clone());
             tries.par_iter_mut().with_max_len(1).for_each(run);
         });
         watch.checkpoint()?;
@@ -210,15 +249,23 @@ pub fn search<W: Watch>(
         // In order, so that ties between tries always end the same way.
         for one in tries {
             watch.count(one.units);
-            let Some((value, plan)) = one.found? else { continue };
-            if value < removed {
-                idle = 0;
-                found(watch, value, &plan)?;
+            let placing = one.found?;
+            if let Some((value, plan)) = &placing.plan
+                && *value < removed
+            {
+                (idle, removed) = (0, *value);
+                best.clone_from(plan);
+                found(watch, removed, &best)?;
             }
-            // Equal plans are accepted, so that the search moves along plateaus.
-            if value <= removed {
-                (best, removed) = (plan, value);
+            // Equal ones are accepted, so that the search moves along plateaus.
+            if placing.score <= base.score {
+                idle = if placing.score < base.score { 0 } else { idle };
+                base = placing;
             }
+        }
+        // The plan, if its insertions cost less than expected.
+        if removed < base.score {
+            base = Placing { placed: best.clone(), score: removed, plan: None };
         }
     }
     Ok(best)
