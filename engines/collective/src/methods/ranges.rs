@@ -15,8 +15,9 @@ use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
 use crate::plan::{CollectiveResult, ScenarioFloors, SizePoint, SizeRange};
 use crate::scenario::CollectiveScenario;
-use crate::search::construct::ConstructLimits;
+use crate::search::construct::{ConstructLimits, suits_grafts};
 use crate::search::ranges::{ServedSizes, TimesBySize, crossover, fewest};
+use crate::trees::parts::TreeParts;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
@@ -30,13 +31,10 @@ const CLOSE: f64 = 0.01;
 /// Relative tolerance for the rounding of times.
 const SAME: f64 = 1e-9;
 /// A size is far from its floor if its best time exceeds the floor by more than this fraction: more pieces are then
-/// tried, and a larger floor is sought.
+/// tried, a larger floor is sought, and nodes of trees are moved.
 const FAR: f64 = 0.05;
 /// Further numbers of pieces per chunk, for sizes that are far from their floors; fewer if pieces would be too small.
 const MORE_PIECES: [u32; 2] = [16, 32];
-/// A size is very far from its floor if its best time exceeds the floor by more than this fraction: nodes of trees are
-/// then moved.
-const VERY_FAR: f64 = 0.1;
 /// Maximum number of transmissions of the schedule of a range: a plan holds one schedule per range.
 const MOST_SENDS: u64 = 60_000;
 
@@ -129,13 +127,7 @@ impl<'s> RangeSearch<'s> {
         let sizes = self.sizes.iter().enumerate();
         let mut searches: Vec<SizeSearch> =
             sizes.map(|(at, bytes)| SizeSearch::new(self.scenario, at, *bytes, self.floor_us(at))).collect();
-        let question = SizesQuestion {
-            scenario: self.scenario,
-            limits: self.limits,
-            tasks: &self.tasks,
-            parts: parts.as_ref(),
-            count: self.sizes.len(),
-        };
+        let question = self.question(parts.as_ref());
         let ended = cx.spread(searches.iter_mut().collect(), |search: &mut SizeSearch, apart| {
             search.run(&question, apart)
         });
@@ -148,35 +140,35 @@ impl<'s> RangeSearch<'s> {
         }
         ended?;
         self.raise_floors(cx)?;
-        let far: Vec<usize> = (0..self.sizes.len())
-            .filter(|at| {
-                self.floor_us(*at) > 0.0 && self.best_us[*at] > self.floor_us(*at) * (1.0 + VERY_FAR)
-            })
-            .collect();
-        if far.is_empty() {
+        self.graft(cx)
+    }
+
+    fn question<'q>(&'q self, parts: Option<&'q TreeParts<'q>>) -> SizesQuestion<'q> {
+        let (scenario, limits) = (self.scenario, self.limits);
+        SizesQuestion { scenario, limits, tasks: &self.tasks, parts, count: self.sizes.len() }
+    }
+
+    /// Moves nodes of trees for the sizes whose best times are far from their floors.
+    fn graft(&mut self, cx: &mut Context<'_, Collective>) -> Result<(), MethodError> {
+        let far: Vec<usize> = (0..self.sizes.len()).filter(|at| self.is_far_from_floor(*at)).collect();
+        if far.is_empty() || !self.tasks.tasks.iter().all(suits_grafts) {
             return Ok(());
         }
         cx.phase("trees", format!("moves for {}", counted(far.len() as u64, "size", "sizes")));
         let new = |at: usize| SizeSearch::new(self.scenario, at, self.sizes[at], self.floor_us(at));
         let mut searches: Vec<SizeSearch> = far.into_iter().map(new).collect();
-        let question = SizesQuestion {
-            scenario: self.scenario,
-            limits: self.limits,
-            tasks: &self.tasks,
-            parts: parts.as_ref(),
-            count: self.sizes.len(),
-        };
+        let question = self.question(None);
         let ended = cx.spread(searches.iter_mut().collect(), |search: &mut SizeSearch, apart| {
             search.graft(&question, apart)
         });
         for search in searches {
             let at = search.at;
-            let Some(best) = search.best.filter(|best| best.time_us < self.best_us[at] * (1.0 - SAME)) else {
-                continue;
-            };
-            self.best_us[at] = best.time_us;
-            self.schedules.retain(|known| known.planned_for != at);
-            self.schedules.push(best);
+            let is_better = |best: &SizedSchedule| best.time_us < self.best_us[at] * (1.0 - SAME);
+            if let Some(best) = search.best.filter(is_better) {
+                self.best_us[at] = best.time_us;
+                self.schedules.retain(|known| known.planned_for != at);
+                self.schedules.push(best);
+            }
         }
         ended.map(drop)
     }

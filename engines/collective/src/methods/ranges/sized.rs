@@ -12,7 +12,7 @@ use crate::methods::trees;
 use crate::model::task::CollectiveTasks;
 use crate::plan::compact::CompactPlan;
 use crate::scenario::CollectiveScenario;
-use crate::search::construct::{ConstructLimits, construct, graft, suits_grafts};
+use crate::search::construct::{ConstructLimits, construct, graft};
 use crate::trees::library::TreeEffort;
 use crate::trees::parts::TreeParts;
 use lightbay_core::context::Apart;
@@ -106,7 +106,8 @@ impl SizeSearch {
         Ok(())
     }
 
-    /// Moves nodes of late pieces in their trees, which closes gaps for sizes at which latency and capacity both matter.
+    /// Moves nodes of late pieces in their trees (for tasks that the search supports), which closes gaps for sizes at
+    /// which latency and capacity both matter.
     pub(super) fn graft(
         &mut self,
         question: &SizesQuestion<'_>,
@@ -121,9 +122,6 @@ impl SizeSearch {
                 break;
             }
             let tasks = CollectiveTasks::in_pieces(&self.sized, None, pieces, threshold)?;
-            if !tasks.tasks.iter().all(suits_grafts) {
-                break;
-            }
             let mut schedules = Vec::with_capacity(tasks.tasks.len());
             for task in &tasks.tasks {
                 let bound = bound::<_, ()>(task, apart)?;

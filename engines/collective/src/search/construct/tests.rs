@@ -1,7 +1,8 @@
 use super::*;
 use crate::bounds::bound;
 use crate::model::task::CollectiveTasks;
-use crate::scenario::{CollectiveScenario, EpochRule, presets};
+use crate::scenario::{CollectiveScenario, CollectiveSort, EpochRule, presets};
+use crate::testing::follow;
 use lightbay_core::watch::Unwatched;
 
 /// Finish and bound of a scenario.
@@ -132,4 +133,38 @@ fn chunks_on_grids_are_matched_to_links() {
         }
         assert_eq!(solved(&scenario, 24), (two_rates, two_rates), "{name}");
     }
+}
+
+/// Trees that are timed together and changed where chunks are late, beside trees placed one after the other; with a
+/// symmetry reduction (AMD) and without (one link of a ring at half the rate, AllGather and ReduceScatter).
+#[test]
+fn grafts_shorten_schedules_and_keep_them_sound() {
+    let mut ring = presets::scenario("ring6-allgather-1mb").unwrap();
+    ring.topology.links[0].capacity_gbyte_per_s /= 2.0;
+    ring.topology.symmetry_generators.clear();
+    let mut turned = ring.clone();
+    turned.demand.collective = CollectiveSort::ReduceScatter;
+    for (scenario, pieces, least_gain) in
+        [(presets::scenario("amdx1-allgather-1mb").unwrap(), 8, 0.05), (ring, 4, 0.0), (turned, 4, 0.0)]
+    {
+        let tasks = CollectiveTasks::in_pieces(&scenario, None, pieces, 0.0).unwrap();
+        let task = &tasks.tasks[0];
+        assert!(suits_grafts(task));
+        let bound = bound::<_, ()>(task, &mut Unwatched::default()).unwrap();
+        let limits = ConstructLimits { restarts: 4, seed: 1 };
+        let known = construct::<_, ()>(task, &bound, limits, &mut Unwatched::default(), |_, _| Ok(()));
+        let known = known.unwrap().unwrap();
+        let grafted = |moves| graft::<_, ()>(task, &known, (moves, 1), &mut Unwatched::default()).unwrap();
+        let found = grafted(1500);
+        assert_eq!(found, grafted(1500));
+        if let Some(found) = &found {
+            follow(task, found);
+            assert!(found.finish < known.finish && found.finish >= bound.epochs);
+        }
+        let finish = found.map_or(known.finish, |found| found.finish);
+        let most = f64::from(known.finish) * (1.0 - least_gain);
+        assert!(f64::from(finish) <= most, "{finish} of {} epochs", known.finish);
+    }
+    let switched = presets::scenario("mi250x2-allgather-1gb").unwrap();
+    assert!(!suits_grafts(&CollectiveTasks::of(&switched, None).unwrap().tasks[0]));
 }
