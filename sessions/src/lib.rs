@@ -80,4 +80,4 @@ pub use private::{append_to, make_folders};
 pub use replay::{Replay, ReplayLimits, RunHistory};
 pub use resume::{RecentEntry, RecentPlan};
 pub use store::{Access, PackedSession, PlanEntry, PlanStamps, Session, SessionFile, SessionSummary, Store};
-pub use writer::{Ending, NewSession, Place, SaveState, SaveStatus, SessionSink, SessionWriter};
+pub use writer::{Ending, NewSession, SaveState, SaveStatus, SessionPlace, SessionSink, SessionWriter};

@@ -31,7 +31,7 @@ mod pending;
 #[cfg(test)]
 mod tests;
 
-pub use home::{NewSession, Place};
+pub use home::{NewSession, SessionPlace};
 
 /// Maximum time that the end of the program waits for a disk that does not respond.
 const CLOSE_WITHIN: Duration = Duration::from_secs(10);
@@ -73,7 +73,7 @@ pub struct SaveStatus {
     /// `true` if something is not on disk yet.
     pub behind: bool,
     /// Place of the session.
-    pub place: Place,
+    pub place: SessionPlace,
     /// Reason that the list of recent sessions was not updated; `None` if the list was updated.
     pub list_problem: Option<String>,
 }
@@ -82,13 +82,13 @@ pub struct SaveStatus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Everything was saved in the folder of the session.
-    Saved(Place),
+    Saved(SessionPlace),
     /// The data that could not be saved in the folder of the session was saved in another folder.
     Rescued {
         /// Reason that the data could not be saved in the folder of the session.
         why: String,
         /// Place of the saved files.
-        place: Place,
+        place: SessionPlace,
     },
     /// Some data could not be written and is lost.
     Lost {
@@ -355,11 +355,11 @@ impl SessionWriter {
     ///
     /// # Errors
     /// Returns a message if the session cannot be moved; it then stays in its old folder.
-    pub fn move_to(&self, store: Store, within: Duration) -> Result<Place, String> {
+    pub fn move_to(&self, store: Store, within: Duration) -> Result<SessionPlace, String> {
         self.ask_to_move(store, true, within)
     }
 
-    fn ask_to_move(&self, store: Store, along: bool, within: Duration) -> Result<Place, String> {
+    fn ask_to_move(&self, store: Store, along: bool, within: Duration) -> Result<SessionPlace, String> {
         let (reply, answer) = mpsc::channel();
         let mut inbox = lock(&self.shared.inbox);
         inbox.deferred = false;
@@ -406,7 +406,7 @@ impl SessionWriter {
     }
 
     /// Discards all pending data, for a session that is not needed. Returns the place of the session.
-    pub fn discard(&self) -> Place {
+    pub fn discard(&self) -> SessionPlace {
         lock(&self.shared.inbox).discarded = true;
         self.shared.wake.notify_one();
         let status = lock(&self.shared.status);

@@ -21,7 +21,8 @@ use lightbay_core::worker::Launcher;
 use lightbay_engines::Request;
 use lightbay_engines::sweep::{Shard, Starts, Walker};
 use lightbay_sessions::{
-    Ending, Place, Places, PlanBook, PlanId, RecentEntry, RecentPlan, SessionFile, SessionWriter, Store,
+    Ending, Places, PlanBook, PlanId, RecentEntry, RecentPlan, SessionFile, SessionPlace, SessionWriter,
+    Store,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -418,13 +419,13 @@ fn rescue_folders(places: &Places) -> Vec<PathBuf> {
 }
 
 /// Returns the folder of a session as text, for messages.
-pub fn shown(place: &Place) -> String {
+pub fn shown(place: &SessionPlace) -> String {
     let folder = place.folder.as_deref().unwrap_or(Path::new(""));
     printable(&folder.to_string_lossy())
 }
 
 /// Returns a hint with the command that reopens a session outside the default place.
-pub fn again(place: &Place) -> String {
+pub fn again(place: &SessionPlace) -> String {
     let data = place.data().unwrap_or(Path::new(""));
     let data = printable(&data.to_string_lossy());
     format!("`LIGHTBAY_DATA='{data}' lightbay session:{}` opens it again", place.name())

@@ -108,7 +108,7 @@ fn the_order_of_an_all_to_all_is_right_for_any_size_and_as_printed_for_one() {
     assert_eq!(plan["result"]["phases"][0], json!([0, 3, 2, 5, 4, 7, 6, 1]));
     assert_eq!(plan["metrics"]["contended_phases"], 0.0);
     place.run(&["check", "corrected.json"]).done();
-    place.run(&["show", "corrected.json"]).done().prints(&["corrected", "Destinations", "0 3 2 5 4 7 6 1"]);
+    place.run(&["show", "corrected.json"]).done().prints(&["corrected", "destinations", "0 3 2 5 4 7 6 1"]);
     let printed = [
         "--set",
         "gpus_per_pod=2",

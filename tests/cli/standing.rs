@@ -18,7 +18,7 @@ fn every_printer_says_the_same_of_a_bound() {
         let percent = 100.0 * (value - bound).abs() / value;
         if percent < 9.95 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
     };
-    let claimed = solve(&place, "preset:crossconnect-16-8-25", "auto", "claimed.json");
+    let claimed = solve(&place, "preset:crossconnect-16-8-25", "lumos-exact", "claimed.json");
     let value = claimed["objective"]["value"].as_f64().unwrap();
     let counted = claimed["metrics"]["lower_bound_removed_circuits"].as_f64().unwrap();
     assert!(claimed["objective"]["bound"] == claimed["objective"]["value"] && counted < value, "{claimed}");
@@ -37,7 +37,7 @@ fn every_printer_says_the_same_of_a_bound() {
             "claimed",
             "optimal, claimed and not yet verified",
             format!(
-                "verified bound {counted}, gap {wide}; claimed by auto, not yet verified: {value}, gap 0.00 %"
+                "verified bound {counted}, gap {wide}; claimed by lumos-exact, not yet verified: {value}, gap 0.00 %"
             ),
             format!("{wide} verified (0.00 % claimed)"),
         ),

@@ -16,11 +16,11 @@ fn content(view: &View) -> Vec<String> {
 fn it_comes_back_with_the_same_curves_plans_and_marks() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:mixtral_8x22b", "--solve"]);
-    terminal.until("the first optimum", |view| view.rows[0].contains("DONE"));
+    terminal.until("the first optimum", |view| view.rows[0].contains("OPTIMAL"));
     terminal.command("set bandwidth_gbps=300");
     terminal.keys("r");
     terminal
-        .until("a second optimum", |view| view.has("of other parameters") && view.rows[0].contains("DONE"));
+        .until("a second optimum", |view| view.has("of other parameters") && view.rows[0].contains("OPTIMAL"));
     terminal.command("solve delta-fast");
     terminal.until("the genetic search", |view| {
         view.rows.iter().any(|row| row.contains("delta-fast") && row.contains("DONE 0"))

@@ -45,7 +45,7 @@ fn header_strip_and_panes_have_the_words_of_every_standing() {
         ("tiny4", "prop-alloc", "no bound", ["", ""]),
         (
             "crossconnect-16-8-25",
-            "auto",
+            "lumos-exact",
             "28.6 % verified (0.00 % claimed)",
             ["  gap 28.6 % verified", claimed],
         ),

@@ -1,6 +1,6 @@
 //! Disk of a session writer. A trait, so that tests can simulate a full disk.
 
-use super::home::Place;
+use super::home::SessionPlace;
 use crate::atomic::private_write;
 use crate::book::PlanId;
 use crate::error::SessionError;
@@ -21,7 +21,7 @@ pub(crate) trait Disk: Debug + Send {
     /// Creates the folder if needed; called before each of the other operations.
     fn settle(&mut self) -> Result<(), SessionError>;
     /// Returns the place of the session.
-    fn place(&self) -> Place;
+    fn place(&self) -> SessionPlace;
     /// Continues in another place; optionally copies everything that was written so far.
     fn move_to(&mut self, store: &Store, along: bool) -> Result<(), SessionError>;
     /// Appends whole lines to the log.

@@ -20,14 +20,14 @@ use std::sync::Arc;
 
 /// Place of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct SessionPlace {
     /// Folder of the session; `None` as long as none could be created.
     pub folder: Option<PathBuf>,
     /// Number of times that the folder was created again after it had been removed; plans written before are lost.
     pub made_again: u64,
 }
 
-impl Place {
+impl SessionPlace {
     /// Returns the folder of the session's plans.
     pub fn plans_folder(&self) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(PLANS_FOLDER))
@@ -203,9 +203,9 @@ impl Disk for Home {
         }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> SessionPlace {
         let folder = self.there.as_ref().map(|there| there.path.clone());
-        Place { folder, made_again: self.made_again }
+        SessionPlace { folder, made_again: self.made_again }
     }
 
     fn move_to(&mut self, store: &Store, along: bool) -> Result<(), SessionError> {

@@ -3,7 +3,7 @@
 //! Events wait without their plans. Of the plans, only the newest of each run waits, so that the inbox needs little
 //! memory however long the disk is full.
 
-use super::home::Place;
+use super::home::SessionPlace;
 use crate::book::{FinalPlan, PlanBook, PlanId};
 use crate::resume::RecentEntry;
 use crate::store::Store;
@@ -26,7 +26,7 @@ pub(super) const MOST_LINES: usize = 4096;
 
 /// An event that waits to be written.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingEvent {
     pub(super) event: Event,
     pub(super) plan: Option<PlanId>,
     /// SHA-256 of the content of a final plan.
@@ -60,13 +60,13 @@ pub(super) struct Removal {
     /// `true` if the files that were written so far are copied.
     pub(super) along: bool,
     /// Channel for the answer: the new place, or the reason for a failure.
-    pub(super) reply: Sender<Result<Place, String>>,
+    pub(super) reply: Sender<Result<SessionPlace, String>>,
 }
 
 /// All data that waits to be written.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    pub(super) events: VecDeque<Waiting>,
+    pub(super) events: VecDeque<WaitingEvent>,
     /// Time at which the oldest waiting event arrived.
     pub(super) since: Duration,
     /// `true` if the events include a milestone, or will soon reach the limit for thinning.
@@ -144,11 +144,11 @@ impl Inbox {
             superseded = before.or(superseded);
         }
         let content = ended.and_then(|ended| ended.content);
-        let wake = self.add(Waiting { event, plan, content }, now);
+        let wake = self.add(WaitingEvent { event, plan, content }, now);
         (wake, superseded)
     }
 
-    fn add(&mut self, waiting: Waiting, now: Duration) -> bool {
+    fn add(&mut self, waiting: WaitingEvent, now: Duration) -> bool {
         let first = self.events.is_empty();
         if first {
             self.since = now;
@@ -177,9 +177,9 @@ impl Inbox {
 
     /// Drops about half of the waiting events of a type, if there are too many of them.
     fn thin(&mut self) {
-        let is_bound = |waiting: &Waiting| matches!(waiting.event.body, EventBody::Bound(_));
+        let is_bound = |waiting: &WaitingEvent| matches!(waiting.event.body, EventBody::Bound(_));
         if self.progress > MOST_PROGRESS {
-            let curve = |waiting: &Waiting| {
+            let curve = |waiting: &WaitingEvent| {
                 Curve::of_progress(waiting.event.run, &waiting.event.body).filter(|_| !is_bound(waiting))
             };
             let mut went = thin::halve(&mut self.events, curve);
@@ -192,7 +192,7 @@ impl Inbox {
             self.thinned += went;
         }
         if self.bounds > MOST_UNCHECKED {
-            let curve = |waiting: &Waiting| {
+            let curve = |waiting: &WaitingEvent| {
                 Curve::of_progress(waiting.event.run, &waiting.event.body).filter(|_| is_bound(waiting))
             };
             let went = thin::halve(&mut self.events, curve);
@@ -212,7 +212,7 @@ impl Inbox {
             self.thinned += went as u64;
         }
         if self.unchecked > MOST_UNCHECKED {
-            let curve = |waiting: &Waiting| Curve::of_unchecked(waiting.event.run, &waiting.event.body);
+            let curve = |waiting: &WaitingEvent| Curve::of_unchecked(waiting.event.run, &waiting.event.body);
             let went = thin::halve(&mut self.events, curve);
             self.unchecked -= went as usize;
             self.merged += went;
@@ -220,7 +220,7 @@ impl Inbox {
     }
 
     /// Removes and returns all waiting events.
-    pub(super) fn take_events(&mut self) -> VecDeque<Waiting> {
+    pub(super) fn take_events(&mut self) -> VecDeque<WaitingEvent> {
         self.urgent = false;
         self.progress = 0;
         self.bounds = 0;

@@ -5,7 +5,7 @@
 //! highest point. So each doubling of the run time adds about the same number of points. Incumbents, new bounds and all
 //! other milestones are always written, each with the figures that show the state of the search.
 
-use super::inbox::Waiting;
+use super::inbox::WaitingEvent;
 use crate::thin::{Curve, NewBounds};
 use lightbay_core::event::{EventBody, LogLine};
 use std::collections::HashMap;
@@ -30,9 +30,9 @@ struct Window {
     until_s: f64,
     /// The point with the lowest value among the points since the last written one; the next fields are the highest and
     /// the newest.
-    low: Option<(f64, Waiting)>,
-    high: Option<(f64, Waiting)>,
-    newest: Option<Waiting>,
+    low: Option<(f64, WaitingEvent)>,
+    high: Option<(f64, WaitingEvent)>,
+    newest: Option<WaitingEvent>,
     /// Number of points since the last point that was written.
     held: u64,
 }
@@ -54,7 +54,7 @@ impl LogLimit {
 
     /// Passes on the points to be written because of an event: the event itself, and points that were held back before
     /// it.
-    pub(super) fn pass(&mut self, waiting: Waiting, write: &mut impl FnMut(Waiting)) {
+    pub(super) fn pass(&mut self, waiting: WaitingEvent, write: &mut impl FnMut(WaitingEvent)) {
         let (run, body) = (waiting.event.run, &waiting.event.body);
         let new_bound = self.bounds.is_new(run, body);
         let curve = Curve::of(run, body).filter(|_| !new_bound);
@@ -80,11 +80,11 @@ impl LogLimit {
     }
 
     /// Writes everything that was held back.
-    pub(super) fn release_all(&mut self, write: &mut impl FnMut(Waiting)) {
+    pub(super) fn release_all(&mut self, write: &mut impl FnMut(WaitingEvent)) {
         self.release(|_| true, write);
     }
 
-    fn release(&mut self, which: impl Fn(&Curve) -> bool, write: &mut impl FnMut(Waiting)) {
+    fn release(&mut self, which: impl Fn(&Curve) -> bool, write: &mut impl FnMut(WaitingEvent)) {
         for (curve, window) in &mut self.windows {
             if which(curve) {
                 window.release(write);
@@ -95,7 +95,7 @@ impl LogLimit {
 
 impl Window {
     /// Holds a point back. Returns the number of points that are left out because of this point.
-    fn hold(&mut self, waiting: Waiting) -> u64 {
+    fn hold(&mut self, waiting: WaitingEvent) -> u64 {
         self.held += 1;
         let mut gone = 0;
         let before = self.newest.replace(waiting);
@@ -113,7 +113,7 @@ impl Window {
         gone
     }
 
-    fn hold_high(&mut self, value: f64, point: Waiting) -> u64 {
+    fn hold_high(&mut self, value: f64, point: WaitingEvent) -> u64 {
         if self.high.as_ref().is_none_or(|(high, _)| value > *high) {
             return u64::from(self.high.replace((value, point)).is_some());
         }
@@ -122,9 +122,9 @@ impl Window {
 
     /// Writes the held points in their order. If the points are lines of a log, the written line states how many lines
     /// before it are missing.
-    fn release(&mut self, write: &mut impl FnMut(Waiting)) {
+    fn release(&mut self, write: &mut impl FnMut(WaitingEvent)) {
         let (low, high) = (self.low.take(), self.high.take());
-        let mut held: Vec<Waiting> =
+        let mut held: Vec<WaitingEvent> =
             low.into_iter().chain(high).map(|(_, point)| point).chain(self.newest.take()).collect();
         held.sort_by_key(|waiting| waiting.event.seq);
         let missing = std::mem::take(&mut self.held).saturating_sub(held.len() as u64);
@@ -147,9 +147,9 @@ mod tests {
     fn pass(events: Vec<Event>) -> (Vec<Event>, u64) {
         let mut log_limit = LogLimit::default();
         let mut written = Vec::new();
-        let mut write = |waiting: Waiting| written.push(waiting.event);
+        let mut write = |waiting: WaitingEvent| written.push(waiting.event);
         for event in events {
-            log_limit.pass(Waiting { event, plan: None, content: None }, &mut write);
+            log_limit.pass(WaitingEvent { event, plan: None, content: None }, &mut write);
         }
         log_limit.release_all(&mut write);
         (written, log_limit.left_out())

@@ -1,8 +1,8 @@
 //! The work of a session writer, without its thread: decides what is due, and writes it.
 
 use super::disk::Disk;
-use super::home::Place;
-use super::inbox::{Inbox, Newest, Removal, Waiting, WaitingPlan};
+use super::home::SessionPlace;
+use super::inbox::{Inbox, Newest, Removal, WaitingEvent, WaitingPlan};
 use super::log_limit::LogLimit;
 use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
@@ -38,7 +38,7 @@ impl Trouble {
 /// All data taken from the inbox for one round of writing.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    events: VecDeque<Waiting>,
+    events: VecDeque<WaitingEvent>,
     plans: Vec<(Option<RunId>, WaitingPlan)>,
     unneeded: Vec<PlanId>,
     session: Option<Newest<Arc<[u8]>>>,
@@ -57,7 +57,7 @@ pub(super) struct Written {
     stamps: Vec<u64>,
     flushes: u64,
     /// Channel to the thread that requested the move to the present place.
-    moved: Option<Sender<Result<Place, String>>>,
+    moved: Option<Sender<Result<SessionPlace, String>>>,
 }
 
 impl Written {
@@ -123,7 +123,7 @@ impl<D: Disk> PendingWrites<D> {
     }
 
     /// Returns the present place of the session.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> SessionPlace {
         self.disk.place()
     }
 
@@ -234,7 +234,7 @@ impl<D: Disk> PendingWrites<D> {
         try_next(settled);
         // Encoded here and not in `take`, so that reporting threads do not wait for it.
         let mut log_limit = std::mem::take(&mut self.log_limit);
-        let mut encode = |waiting: Waiting| {
+        let mut encode = |waiting: WaitingEvent| {
             self.encode(LogRecord {
                 record: waiting.event.record(),
                 plan: waiting.plan,

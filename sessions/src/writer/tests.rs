@@ -59,8 +59,8 @@ impl Disk for Fake {
     fn settle(&mut self) -> Result<(), SessionError> {
         Ok(())
     }
-    fn place(&self) -> Place {
-        Place::default()
+    fn place(&self) -> SessionPlace {
+        SessionPlace::default()
     }
     fn move_to(&mut self, _: &Store, _: bool) -> Result<(), SessionError> {
         self.change(|_| ())
@@ -558,8 +558,8 @@ fn a_disk_that_hangs_holds_nobody_up() {
         fn settle(&mut self) -> Result<(), SessionError> {
             Ok(())
         }
-        fn place(&self) -> Place {
-            Place::default()
+        fn place(&self) -> SessionPlace {
+            SessionPlace::default()
         }
         fn move_to(&mut self, _: &Store, _: bool) -> Result<(), SessionError> {
             Ok(())

@@ -13,7 +13,7 @@ use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use std::collections::BTreeMap;
 
 /// Ports and circuits that no pinned circuit takes.
-struct Free {
+struct Unpinned {
     /// `ports[side][pod][switch]`.
     ports: [Vec<Vec<i128>>; 2],
     /// Target circuits by pair of pods, the smaller pod first.
@@ -22,7 +22,7 @@ struct Free {
     installed: BTreeMap<(usize, usize), Vec<i128>>,
 }
 
-impl Free {
+impl Unpinned {
     fn of(scenario: &CrossconnectScenario) -> Self {
         let (pods, switches) = (scenario.pods as usize, scenario.ocs_count as usize);
         let table = |side: Side| -> Vec<Vec<i128>> {
@@ -39,7 +39,9 @@ impl Free {
                 free.wanted.insert((i, j), i128::from(circuits));
             }
         }
-        let installed = scenario.installed_circuits().map(|(ocs, circuit)| (ocs, circuit, 1));
+        let listed = scenario.installed.ocs.iter();
+        let installed =
+            listed.flat_map(|ocs| ocs.cross_connects.iter().map(move |circuit| (ocs.ocs_id, *circuit, 1)));
         let pinned = scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit, -1));
         for (ocs, circuit, count) in installed.chain(pinned) {
             let (a, b, ocs) = (circuit.pod_a as usize, circuit.pod_b as usize, ocs as usize);
@@ -64,7 +66,7 @@ impl Free {
 }
 
 /// Returns a sentence on why the prices cannot prove a bound; `None` if they can.
-fn flaw(scenario: &CrossconnectScenario, free: &Free, prices: &BoundPrices) -> Option<String> {
+fn flaw(scenario: &CrossconnectScenario, free: &Unpinned, prices: &BoundPrices) -> Option<String> {
     if scenario.wiring == Wiring::SingleSided || scenario.is_placed() || !scenario.failed_ports.is_empty() {
         let text =
             "prove nothing for ports without sides, for failed ports, or for circuits given port by port";
@@ -97,7 +99,7 @@ pub(super) fn bound(
     prices: &BoundPrices,
     found: &mut Findings,
 ) -> Option<u64> {
-    let free = Free::of(scenario);
+    let free = Unpinned::of(scenario);
     if let Some(flaw) = flaw(scenario, &free, prices) {
         found.add(code::BOUND, format!("the prices {flaw}"));
         return None;

@@ -6,8 +6,11 @@ use crate::rollout::phases::phase;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
-/// Number of destinations that are written before an ellipsis.
+/// Number of destinations of a phase that are written before an ellipsis.
 const DESTINATIONS: usize = 4;
+
+/// Maximum number of GPUs for which all destinations are written.
+const WHOLE: usize = 8;
 
 /// Number of GPUs that are named before an ellipsis.
 const NAMED: usize = 6;
@@ -97,8 +100,9 @@ impl<'a> SizedOrder<'a> {
         ];
         let mut table = Table::new(["phase", "phases"], columns).overview(OVERVIEW).bar(2);
         for (number, (phase, figures)) in self.phases.iter().zip(all).enumerate() {
-            let mut listed: Vec<String> = phase.iter().take(DESTINATIONS).map(ToString::to_string).collect();
-            if phase.len() > DESTINATIONS {
+            let most = if phase.len() <= WHOLE { WHOLE } else { DESTINATIONS };
+            let mut listed: Vec<String> = phase.iter().take(most).map(ToString::to_string).collect();
+            if phase.len() > most {
                 listed.push("…".to_owned());
             }
             let tone = if figures.hit_twice.is_empty() { Tone::Muted } else { Tone::Bad };

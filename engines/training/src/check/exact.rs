@@ -382,7 +382,7 @@ fn best(ask: &Ask<'_>, within_s: f64) -> Result<Best, GivenUp> {
 fn best_box(ask: &Ask<'_>, contention: &Contention, space: &Space, within_s: f64) -> Best {
     let exact = ask.depth.is_exact();
     let visits = if exact { MOST_VISITS } else { QUICK_BOX_VISITS };
-    let limits = boxes::Limits {
+    let limits = boxes::SearchEnd {
         // Rounding of sums of times must not decide the result.
         within_s: within_s * (1.0 - CHECK_RELATIVE / 2.0),
         evaluations: visits / ask.case.dag.nodes().len().max(1),

@@ -291,7 +291,7 @@ mod tests {
         };
         let new = compared(of(3), &of(4), "B 3");
         let Body::Matrix(matrix) = &new.blocks[0].body else { panic!("a matrix") };
-        assert_eq!(matrix.cells[0].tone, Tone::Warn);
+        assert_eq!(matrix.cells[0].tone, Tone::Changed);
         assert_eq!(matrix.about[0].sentence.to_string(), "> a x b  3  B 3 4");
         assert!(matrix.about[0].item.is_some(), "the cell can still be selected");
     }

@@ -17,8 +17,8 @@ pub(super) struct Searched {
     pub evaluated: usize,
 }
 
-/// Limits of a search over boxes.
-pub(super) struct Limits<'a> {
+/// SearchEnd of a search over boxes.
+pub(super) struct SearchEnd<'a> {
     /// Allocations of at least this value are not distinguished, seconds.
     pub within_s: f64,
     /// Maximum number of evaluated allocations.
@@ -29,9 +29,9 @@ pub(super) struct Limits<'a> {
 
 /// Smallest value over all allocations, or `within_s` if no allocation has a lower value. A search that a limit ends
 /// returns the smallest bound of its open boxes.
-pub(super) fn least(space: &Space, limits: &Limits<'_>, value_s: &dyn Fn(&[u32]) -> f64) -> Searched {
-    let mut search = Search { space, limits, value_s, evaluated: 0 };
-    let whole = OpenBox { value_s: 0.0, low: vec![1; space.most.len()], high: space.most.clone() };
+pub(super) fn least(space: &Space, limits: &SearchEnd<'_>, value_s: &dyn Fn(&[u32]) -> f64) -> Searched {
+    let mut search = BoxSearch { space, limits, value_s, evaluated: 0 };
+    let whole = AllocationBox { value_s: 0.0, low: vec![1; space.most.len()], high: space.most.clone() };
     let mut open = BinaryHeap::new();
     open.extend(search.shrunk(whole));
     // Best first. Invariant: every allocation below `within_s` lies in an open box, whose value bounds it.
@@ -42,7 +42,7 @@ pub(super) fn least(space: &Space, limits: &Limits<'_>, value_s: &dyn Fn(&[u32])
             return Searched { least_s: lowest.value_s, circuits, evaluated: search.evaluated };
         }
         let Some((link, middle)) = split else { continue };
-        let mut few = OpenBox { value_s: 0.0, low: lowest.low.clone(), high: lowest.high.clone() };
+        let mut few = AllocationBox { value_s: 0.0, low: lowest.low.clone(), high: lowest.high.clone() };
         few.high[link] = middle;
         let mut many = lowest;
         many.low[link] = middle + 1;
@@ -52,14 +52,14 @@ pub(super) fn least(space: &Space, limits: &Limits<'_>, value_s: &dyn Fn(&[u32])
     Searched { least_s: limits.within_s, circuits: None, evaluated: search.evaluated }
 }
 
-struct Search<'a> {
+struct BoxSearch<'a> {
     space: &'a Space,
-    limits: &'a Limits<'a>,
+    limits: &'a SearchEnd<'a>,
     value_s: &'a dyn Fn(&[u32]) -> f64,
     evaluated: usize,
 }
 
-impl Search<'_> {
+impl BoxSearch<'_> {
     fn is_out(&self) -> bool {
         self.evaluated >= self.limits.evaluations || (self.limits.is_over)()
     }
@@ -71,7 +71,7 @@ impl Search<'_> {
 
     /// Tightens the ranges of a box until nothing changes; `None` if no allocation of the box fits the ports and has a
     /// value below `within_s`.
-    fn shrunk(&mut self, mut of: OpenBox) -> Option<OpenBox> {
+    fn shrunk(&mut self, mut of: AllocationBox) -> Option<AllocationBox> {
         let within_s = self.limits.within_s;
         loop {
             // Ports: the fewest circuits of all other links leave this room.
@@ -119,7 +119,7 @@ impl Search<'_> {
 
     /// A link with its count at which the box is split: the widest range at the pod that lacks most ports; `None` if the
     /// largest counts fit the ports.
-    fn branch(&self, of: &OpenBox) -> Option<(usize, u32)> {
+    fn branch(&self, of: &AllocationBox) -> Option<(usize, u32)> {
         let lacking = self.space.lacking(&of.high);
         let (pod, _) =
             lacking.iter().enumerate().filter(|(_, lack)| **lack > 0).max_by_key(|(_, lack)| **lack)?;
@@ -130,14 +130,14 @@ impl Search<'_> {
 }
 
 /// Ranges of circuits that are not searched yet.
-struct OpenBox {
+struct AllocationBox {
     /// Value of the largest counts, seconds.
     value_s: f64,
     low: Vec<u32>,
     high: Vec<u32>,
 }
 
-impl Ord for OpenBox {
+impl Ord for AllocationBox {
     /// The box with the lowest value comes first out of a heap; equal values are ordered by their ranges.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_value = other.value_s.total_cmp(&self.value_s);
@@ -145,26 +145,27 @@ impl Ord for OpenBox {
     }
 }
 
-impl PartialOrd for OpenBox {
+impl PartialOrd for AllocationBox {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for OpenBox {
+impl PartialEq for AllocationBox {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for OpenBox {}
+impl Eq for AllocationBox {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: Limits<'static> = Limits { within_s: f64::INFINITY, evaluations: usize::MAX, is_over: &|| false };
+    const ALL: SearchEnd<'static> =
+        SearchEnd { within_s: f64::INFINITY, evaluations: usize::MAX, is_over: &|| false };
 
     /// Spaces of four pods, each with some links to other pods and the weight of each link.
     fn spaces() -> impl Strategy<Value = (Space, Vec<f64>)> {
@@ -193,13 +194,13 @@ mod tests {
             prop_assert_eq!(searched.least_s, least_s);
             prop_assert_eq!(value(&searched.circuits.unwrap()), least_s);
             // Nothing is below the least value, and something is below a larger one.
-            let at = least(&space, &Limits { within_s: least_s, ..ALL }, &value);
+            let at = least(&space, &SearchEnd { within_s: least_s, ..ALL }, &value);
             prop_assert_eq!((at.least_s, at.circuits), (least_s, None));
-            let above = least(&space, &Limits { within_s: least_s * 1.5, ..ALL }, &value);
+            let above = least(&space, &SearchEnd { within_s: least_s * 1.5, ..ALL }, &value);
             prop_assert_eq!((above.least_s, above.circuits.is_some()), (least_s, true));
             // A search that is cut short never claims more than the least value.
             for evaluations in 0..4 {
-                let cut = least(&space, &Limits { within_s: least_s * 1.5, evaluations, ..ALL }, &value);
+                let cut = least(&space, &SearchEnd { within_s: least_s * 1.5, evaluations, ..ALL }, &value);
                 prop_assert!(cut.least_s <= least_s);
             }
         }

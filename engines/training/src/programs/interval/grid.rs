@@ -31,7 +31,7 @@ pub struct Grid {
 
 /// The earliest times of a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Timed {
+pub(super) struct EventTimes {
     /// Times of the events, seconds; there is one event more than intervals.
     pub events: Vec<f64>,
     /// Start of each task, seconds.
@@ -204,7 +204,7 @@ impl Grid {
 
     /// The earliest times of this grid: a longest path over its events. `None` if the order of the intervals
     /// contradicts the DAG.
-    pub(super) fn timed(&self, network: &Network) -> Option<Timed> {
+    pub(super) fn timed(&self, network: &Network) -> Option<EventTimes> {
         let (n, k) = (network.tasks(), self.intervals as usize);
         let counted = |task: usize| self.first[task] > 0;
         if (0..n).any(|task| counted(task) && self.sent[task].is_empty()) {
@@ -258,7 +258,7 @@ impl Grid {
         if done < time.len() {
             return None;
         }
-        let mut timed = Timed { events: time[..=k].to_vec(), ..Timed::default() };
+        let mut timed = EventTimes { events: time[..=k].to_vec(), ..EventTimes::default() };
         for task in 0..n {
             let (start, finish) = if counted(task) {
                 (time[self.first[task] as usize - 1] + wait[task], time[self.last(task) as usize])
