@@ -19,8 +19,9 @@ fn it_comes_back_with_the_same_curves_plans_and_marks() {
     terminal.until("the first optimum", |view| view.rows[0].contains("OPTIMAL"));
     terminal.command("set bandwidth_gbps=300");
     terminal.keys("r");
-    terminal
-        .until("a second optimum", |view| view.has("of other parameters") && view.rows[0].contains("OPTIMAL"));
+    terminal.until("a second optimum", |view| {
+        view.has("of other parameters") && view.rows[0].contains("OPTIMAL")
+    });
     terminal.command("solve delta-fast");
     terminal.until("the genetic search", |view| {
         view.rows.iter().any(|row| row.contains("delta-fast") && row.contains("DONE 0"))

@@ -285,13 +285,7 @@ fn a_proven_plan_is_optimal_whatever_ended_its_run() {
     let bounded = |bound| Scan { name: "bounded", then: Then::Bound(bound) };
     for (bound, time, status, limit, message) in [
         (3, false, EndStatus::Optimal, None, "no better plan exists; stopped on request after the proof"),
-        (
-            3,
-            true,
-            EndStatus::Optimal,
-            None,
-            "no better plan exists; the time limit was reached after the proof",
-        ),
+        (3, true, EndStatus::Optimal, None, "no better plan exists; time limit reached after the proof"),
         (2, false, EndStatus::Stopped, None, "stopped on request"),
         (2, true, EndStatus::Stopped, Some(Limit::Time), "time limit reached"),
     ] {

@@ -56,7 +56,12 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     Candidate {
         value: totals.removed_circuits as f64,
         metrics,
-        result: CrossconnectResult::Changes(Changes { ocs: wired.ocs, totals, batches: schedule.batches, prices: None }),
+        result: CrossconnectResult::Changes(Changes {
+            ocs: wired.ocs,
+            totals,
+            batches: schedule.batches,
+            prices: None,
+        }),
     }
 }
 

@@ -268,8 +268,10 @@ pub(super) fn of_layer(
                 // exchange back.
                 let is_here = phase != LayerPhase::A2a3;
                 let name = if is_here { "  hidden change" } else { "  hidden in the next layer" }.to_owned();
-                let hidden = is_here.then(|| Span { hidden: true, ..hidden });
-                hidden.iter().for_each(|hidden| short.add(3, hidden));
+                let hidden = is_here.then_some(Span { hidden: true, ..hidden });
+                for hidden in &hidden {
+                    short.add(3, hidden);
+                }
                 lanes.push(Lane { name, spans: hidden.into_iter().collect(), words, tone: Tone::Text });
             }
         }

@@ -285,13 +285,15 @@ fn of_job(job: &Job) -> Vec<Problem> {
             Some(measured) if measured.replicas.unwrap_or(1) == 1 => {
                 format!("import the workload with at least {two} GPUs, which are two replicas")
             }
-            _ => format!("raise `gpus`; {two} are two replicas"),
+            _ => format!("use smaller pods, or at least {two} GPUs with these pods"),
         };
         for name in ["grad_bytes", "gather_bytes", "zero", "dp_buckets"] {
-            let message = "has no effect on a job of one replica, which exchanges no gradients";
+            let message =
+                "has no effect: each pod has all replicas of its stages, so no pods exchange gradients";
             add(name, message, remedy.clone());
         }
-        add("tied", "has no effect on a job of one replica, which exchanges no tables", remedy);
+        let message = "has no effect: each pod has all replicas of its stages, so no pods exchange tables";
+        add("tied", message, remedy);
     } else if !exchanges {
         let remedy = "give `dp_bytes_per_gpu` of the stages in the file".to_owned();
         add(

@@ -238,7 +238,9 @@ impl TraceSource<'_> {
         if rayon::current_thread_index().is_some() && self.experts * self.experts >= SMALLEST_PART {
             passages.par_iter_mut().for_each(|passage| change(&mut passage.drift));
         } else {
-            passages.iter_mut().for_each(|passage| change(&mut passage.drift));
+            for passage in passages.iter_mut() {
+                change(&mut passage.drift);
+            }
         }
     }
 
