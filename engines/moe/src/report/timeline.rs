@@ -269,7 +269,7 @@ pub(super) fn of_layer(
                 let is_here = phase != LayerPhase::A2a3;
                 let name = if is_here { "  hidden change" } else { "  hidden in the next layer" }.to_owned();
                 let hidden = is_here.then_some(Span { hidden: true, ..hidden });
-                for hidden in &hidden {
+                if let Some(hidden) = &hidden {
                     short.add(3, hidden);
                 }
                 lanes.push(Lane { name, spans: hidden.into_iter().collect(), words, tone: Tone::Text });

@@ -173,7 +173,9 @@ fn laid_out(block: usize, of_lanes: &[Lane], unit: Unit) -> (Vec<SpanLane>, Vec<
 fn in_greys(lane: &mut SpanLane) {
     let mut is_dark = false;
     for run in lane.bars.chunk_by_mut(|a, b| a.letter == b.letter) {
-        run.iter_mut().for_each(|bar| bar.tone = if is_dark { Tone::Rule } else { Tone::Muted });
+        for bar in run.iter_mut() {
+            bar.tone = if is_dark { Tone::Rule } else { Tone::Muted };
+        }
         is_dark = !is_dark;
     }
 }

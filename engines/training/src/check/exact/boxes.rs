@@ -188,11 +188,12 @@ mod tests {
         #[test]
         fn the_least_value_is_that_of_all_allocations((space, weights) in spaces()) {
             let value = |circuits: &[u32]| value_s(&weights, circuits);
-            let all = space.maximal(usize::MAX).unwrap();
+            let all = space.maximal(usize::MAX).ok_or_else(|| TestCaseError::fail("too many allocations"))?;
             let least_s = all.iter().map(|circuits| value(circuits)).fold(f64::INFINITY, f64::min);
             let searched = least(&space, &ALL, &value);
             prop_assert_eq!(searched.least_s, least_s);
-            prop_assert_eq!(value(&searched.circuits.unwrap()), least_s);
+            let best = searched.circuits.ok_or_else(|| TestCaseError::fail("no allocation"))?;
+            prop_assert_eq!(value(&best), least_s);
             // Nothing is below the least value, and something is below a larger one.
             let at = least(&space, &SearchEnd { within_s: least_s, ..ALL }, &value);
             prop_assert_eq!((at.least_s, at.circuits), (least_s, None));
