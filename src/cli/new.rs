@@ -59,16 +59,18 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
     let from_plans = made_from_plans(arguments);
     // A preset or plan provides a descriptive name; a kind does not.
-    let unnamed = from_plans.is_none()
-        && kind(&arguments.from).is_some()
-        && arguments.set.iter().all(|setting| setting.name != name_param().name);
+    let example = from_plans.is_none().then(|| example_of(&arguments.from)).flatten();
+    let unnamed = example.is_some() && arguments.set.iter().all(|setting| setting.name != name_param().name);
     let (scenario, settings) = match from_plans {
         Some(conversion) => converted(&arguments.from, &conversion, &arguments.set, console)?,
-        None => (base(&arguments.from, console)?, arguments.set.clone()),
+        None => (base(&arguments.from)?, arguments.set.clone()),
     };
     repeated(&settings).into_result(())?;
     let scenario = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
     let scenario = if unnamed { scenario.named_after_content() } else { scenario };
+    if let Some(preset) = example {
+        console.say(&taken_from(preset, &scenario, &settings));
+    }
     target.write(&scenario.to_json()?, console)?;
     if let (true, Target::File(file)) = (arguments.json, &target) {
         console.write_document(&NewDocument {
@@ -126,15 +128,28 @@ fn converted(
     Ok((converted.scenario, rest))
 }
 
-fn base(from: &str, console: &mut Console) -> Result<AnyScenario, Problem> {
+/// Returns the name of the example of a kind, which is its first preset.
+fn example_of(from: &str) -> Option<&'static str> {
+    let kind = kind(from.strip_prefix("preset:").unwrap_or(from))?;
+    presets().into_iter().find(|preset| preset.kind == kind.name).map(|preset| preset.name)
+}
+
+/// States the values that a scenario has from a preset: those that are neither set nor the default.
+fn taken_from(preset: &str, scenario: &AnyScenario, settings: &[Setting]) -> String {
+    let is_set = |info: &ParamInfo| settings.iter().any(|setting| setting.name == info.name);
+    let values = scenario.knobs().into_iter().filter(|info| !is_set(info)).filter_map(|info| {
+        let value = scenario.knob(&info.name).filter(|value| info.default.as_ref() != Some(value))?;
+        Some(format!("{}={value}", info.name))
+    });
+    let values: Vec<String> = values.collect();
+    let values = if values.is_empty() { "the defaults".to_owned() } else { values.join(" ") };
+    format!("values that are not set are those of preset:{preset}: {values}")
+}
+
+fn base(from: &str) -> Result<AnyScenario, Problem> {
     let name = from.strip_prefix("preset:").unwrap_or(from);
     let all = presets();
-    // The first preset of a kind is its example.
-    let example = kind(name).and_then(|kind| all.iter().find(|preset| preset.kind == kind.name));
-    if let Some(preset) = example {
-        console.say(&format!("values that are not set are those of preset:{}", preset.name));
-    }
-    let name = example.map_or(name, |preset| preset.name);
+    let name = example_of(name).unwrap_or(name);
     preset(name).map_err(|_| {
         let what = format!("'{from}' is neither a preset nor a kind");
         if from.starts_with("session:") || Path::new(from).exists() {
