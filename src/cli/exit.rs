@@ -12,6 +12,7 @@ Exit codes:
   2    wrong usage, unreadable or invalid input
   3    no plan within the limits
   4    infeasible: no plan exists
+  101  crash; the message names the report
   129, 130, 143
        ended by hang-up, interrupt or termination; the best plan so far is written if
        there is one";

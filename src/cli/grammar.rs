@@ -121,7 +121,7 @@ pub enum Command {
     Methods(methods::Arguments),
     /// Solve a scenario without the workbench and write the plan
     Solve(Box<solve::Arguments>),
-    /// Solve every combination of parameter values and methods; write one table row each
+    /// Solve every combination of parameter values and methods; write a table row for each
     Sweep(Box<sweep::Arguments>),
     /// Verify a plan and print every violation
     Check(check::Arguments),

@@ -71,7 +71,7 @@ pub fn repeated(settings: &[Setting]) -> Problems {
 pub enum Progress {
     /// One short line per milestone
     Plain,
-    /// One JSON object per event and line (lightbay.event/1): figures at most four times a second, milestones always
+    /// One JSON object per line (lightbay.event/1): figures at most four times a second, and every milestone
     Json,
     /// Nothing
     None,

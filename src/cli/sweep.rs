@@ -114,7 +114,7 @@ pub struct Arguments {
     #[arg(long, requires = "output")]
     resume: bool,
 
-    /// With --resume, also solve the cells again whose row has no plan or a failure
+    /// With --resume, also solve again the cells whose row has no plan or reports a failure
     #[arg(long, requires = "resume")]
     retry_failed: bool,
 

@@ -27,13 +27,13 @@ pub fn knobs() -> Vec<ParamInfo> {
             "presolve",
             &["choose", "on", "off"],
             "choose",
-            "If true, the solver simplifies the model before solving it.",
+            "Simplification of the model before it is solved: on, off, or as HiGHS decides (choose).",
         ),
         ParamInfo::choice(
             "lp_method",
             &["choose", "simplex", "ipx"],
             "choose",
-            "Method for linear programs: simplex, or interior point with crossover (ipx).",
+            "Method for linear programs: simplex, interior point with crossover (ipx), or as HiGHS decides (choose).",
         ),
         ParamInfo::int(
             "max_start_nodes",
