@@ -197,9 +197,11 @@ pub fn check_plan(
     };
     if let Some(text) = claims.robust.filter(|_| examined.verdict.violations.is_empty()) {
         match robust::figures(scenario, text, result, claims) {
-            Ok((figures, remark)) => {
-                examined.figures.extend(figures);
-                examined.verdict.remarks.extend(remark);
+            Ok(figures) => {
+                for (figure, remark) in figures {
+                    examined.figures.push(figure);
+                    examined.verdict.remarks.extend(remark);
+                }
             }
             Err(violation) => examined.verdict.violations.push(violation),
         }
@@ -213,9 +215,9 @@ pub fn claimed(
     result: &TrainingResult,
     claims: &Claims<'_>,
 ) -> Vec<&'static str> {
-    let worst = claims.robust.and_then(|text| robust::figures(scenario, text, result, claims).ok());
-    let open = worst.and_then(|(figures, remark)| remark.map(|_| figures.map(|figure| figure.name)));
-    open.into_iter().flatten().collect()
+    let figures = claims.robust.and_then(|text| robust::figures(scenario, text, result, claims).ok());
+    let open = figures.into_iter().flatten().filter_map(|(figure, remark)| remark.map(|_| figure.name));
+    open.collect()
 }
 
 /// Checks a plan for a job: derives pods, links, tasks and the full graph and compares the plan with them.
