@@ -2,11 +2,11 @@
 //! first; if that schedule is not proven optimal, `auto` solves LP and MILP models (docs/methods/collective-search.md,
 //! sections 6 and 10; docs/methods/collective-trees.md, section 11).
 
-use super::asking::{Asking, ask_all, options, seed, state};
+use super::asking::{Asking, ask_all, options, seed};
 use super::construct::limits;
 use super::lp::{self, FluidBest, ask_fluid_below};
 use super::ranges;
-use super::session::{EpochSession, end, restarts};
+use super::session::{EpochSession, restarts};
 use super::trees::{self, ScenarioTrees};
 use crate::Collective;
 use crate::compose::figure;
@@ -15,12 +15,13 @@ use crate::floors::proof::floors_of;
 use crate::model::epochs::epoch_us;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
-use crate::plan::{CollectiveResult, FloorClaim, floor_covers};
+use crate::plan::{FloorClaim, floor_covers};
 use crate::programs::questions::QuestionLimits;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort, EpochRule, TimeRule};
 use crate::search::construct::ConstructLimits;
 use crate::trees::library::TreeEffort;
+use kept_schedule::KeptSchedule;
 use lightbay_core::checked::same;
 use lightbay_core::context::{Apart, Context};
 use lightbay_core::event::Severity;
@@ -31,6 +32,8 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
+
+mod kept_schedule;
 
 /// The method `auto`.
 pub(super) struct AutoMethod;
@@ -48,6 +51,9 @@ const MOST_WHOLE: usize = 100_000;
 /// Divisors of the shortest default epoch length, for networks with time-varying links: a link that comes up within an
 /// epoch wastes the rest of the epoch, and each step divides that waste by 4.
 const FINER: [f64; 3] = [4.0, 16.0, 64.0];
+/// Multiple of the floor above which the bounds of whole chunks must lie so that trees are asked first: whole chunks then
+/// leave room for trees, and near the floor they are quicker to find.
+const EARLY: f64 = 1.02;
 /// Relative difference below which two epoch lengths count as equal.
 const SAME: f64 = 1e-9;
 
@@ -171,13 +177,13 @@ fn one_size(
     cx: &mut Context<'_, Collective>,
 ) -> Result<Outcome, MethodError> {
     let pieces = params.bool("pieces");
+    // Uses exact latencies, because the comparison of buffer sizes depends on them.
+    let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
     if scenario.time.is_chosen() {
         let text = "the scenario sets its epochs, so other epoch lengths and trees with separate epochs are not \
              tried";
         cx.note(Severity::Info, text.to_owned());
     } else if pieces && trees::suits(scenario).is_ok() {
-        // Uses exact latencies, because the comparison of buffer sizes depends on them.
-        let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
         // With more than MOST_WHOLE deliveries, placing chunk by chunk would take minutes, and a file with all
         // transmissions would be too large to be read again.
         if exact.deliveries() > MOST_WHOLE
@@ -186,24 +192,32 @@ fn one_size(
             return kept.conclude(cx);
         }
     }
-    let (session, schedules) = match whole(scenario, limits, params, cx) {
+    let bounded = in_usual_epochs(scenario, params.bool("other_epochs"), cx)?;
+    let early = if pieces { early_trees(scenario, &exact, &bounded, cx)? } else { None };
+    let known_us = early.as_ref().map_or(f64::INFINITY, KeptSchedule::finish_us);
+    let made = match whole(scenario, bounded, known_us, limits, params, cx) {
         // Pieces may fit into intervals of links that are too short for a whole chunk.
         Err(MethodError::Failed(why)) if pieces => {
-            let kept = more_pieces(scenario, f64::INFINITY, cx)?;
+            let kept = more_pieces(scenario, &exact, early, f64::INFINITY, cx)?;
             return kept.map_or(Err(MethodError::Failed(why)), |kept| kept.conclude(cx));
         }
         made => made?,
     };
+    let Some((session, schedules)) = made else {
+        // No schedule of whole chunks can end before the trees.
+        let kept = more_pieces(scenario, &exact, early, f64::INFINITY, cx)?;
+        return kept.map_or(Err(super::session::never(None)), |kept| kept.conclude(cx));
+    };
     let finish = session.epochs_of(&schedules);
-    let known_us = f64::from(finish) * session.tasks.epoch_us;
+    let whole_us = f64::from(finish) * session.tasks.epoch_us;
     // The search starts from whole chunks; their plan is kept with its own bound, which does not hold for plans in
     // pieces.
     let mut kept = KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
-    if pieces && let Some(better) = more_pieces(scenario, known_us, cx)? {
+    if pieces && let Some(better) = more_pieces(scenario, &exact, early, whole_us, cx)? {
         kept = better;
     }
     let best_us = kept.finish_us();
-    let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
+    let bound_us = session.bound_us();
     let seconds = params.float("programs_s").unwrap_or(0.0);
     // Solves models only if the bound is below the completion times of all known schedules.
     if finish > session.bound_epochs() && bound_us < best_us * (1.0 - SAME) && seconds > 0.0 {
@@ -247,41 +261,96 @@ fn one_size(
 /// Tasks of a scenario with a schedule for each task.
 type Constructed = (EpochSession, Vec<EpochSchedule>);
 
-/// Constructs a schedule for each task in epochs of one length, and returns the tasks with the schedules. The inner
-/// error says why no schedule exists in these epochs; a schedule may exist for another epoch length.
-fn constructed(
+/// Returns the tasks in epochs of one length, with their bounds. The inner error says why no schedule exists in these
+/// epochs; a schedule may exist for another epoch length.
+fn bounded(
     scenario: &Arc<CollectiveScenario>,
     epoch_us: Option<f64>,
     pieces: u32,
+    apart: &mut Apart<'_, '_, Collective>,
+) -> Result<Result<EpochSession, MethodError>, MethodError> {
+    let session =
+        EpochSession::in_pieces(scenario, epoch_us, pieces, apart).and_then(|session| session.bounded(apart));
+    with_refusal(session)
+}
+
+/// Constructs a schedule for each task, unless the bound shows that none ends before `known_us`. The inner error says
+/// why no schedule exists in these epochs.
+fn constructed(
+    session: EpochSession,
+    known_us: f64,
     limits: ConstructLimits,
     apart: &mut Apart<'_, '_, Collective>,
-) -> Result<Result<Constructed, MethodError>, MethodError> {
-    let made = EpochSession::in_pieces(scenario, epoch_us, pieces, apart)
-        .and_then(|session| session.bounded(apart))
-        .and_then(|session| {
-            let schedules = session.construct(limits, apart)?;
-            Ok((session, schedules))
-        });
+) -> Result<Result<Option<Constructed>, MethodError>, MethodError> {
+    if session.bound_us() >= known_us * (1.0 - SAME) {
+        return Ok(Ok(None));
+    }
+    with_refusal(session.construct(limits, apart).map(|schedules| Some((session, schedules))))
+}
+
+/// Separates the refusal of one epoch length from errors that end the run.
+fn with_refusal<T>(made: Result<T, MethodError>) -> Result<Result<T, MethodError>, MethodError> {
     match made {
         Err(why @ (MethodError::Invalid(_) | MethodError::Failed(_))) => Ok(Err(why)),
         made => made.map(Ok),
     }
 }
 
-/// Returns the best schedule of whole chunks over several epoch lengths.
+/// Returns the tasks of whole chunks for every epoch length to try, or the refusals.
+fn in_usual_epochs(
+    scenario: &Arc<CollectiveScenario>,
+    others: bool,
+    cx: &mut Context<'_, Collective>,
+) -> Result<Vec<Result<EpochSession, MethodError>>, MethodError> {
+    cx.spread(epochs(scenario, others)?, |length_us, apart| bounded(scenario, Some(length_us), 1, apart))
+}
+
+/// Returns trees before schedules of whole chunks are sought, if no schedule of whole chunks can meet the floor. The
+/// trees then show which epoch lengths are worth a search. A first schedule of whole chunks is reported before.
+fn early_trees(
+    scenario: &CollectiveScenario,
+    exact: &CollectiveTasks,
+    sessions: &[Result<EpochSession, MethodError>],
+    cx: &mut Context<'_, Collective>,
+) -> Result<Option<KeptSchedule>, MethodError> {
+    let Some(floors) = floors_of(scenario, exact) else { return Ok(None) };
+    let floor_us = floors.with_latency.floor_us;
+    let bounds = || sessions.iter().flatten().map(EpochSession::bound_us);
+    if bounds().next().is_none() || bounds().any(|bound_us| bound_us <= floor_us * EARLY) {
+        return Ok(None);
+    }
+    if !may_use_trees(scenario, exact) {
+        return Ok(None);
+    }
+    if let Some(first) = sessions.iter().flatten().next() {
+        let limits = ConstructLimits { restarts: 0, seed: 0 };
+        constructed(first.clone(), f64::INFINITY, limits, &mut cx.here())?.ok();
+    }
+    along_trees(scenario, exact, f64::INFINITY, cx)
+}
+
+/// Returns `true` if the methods may schedule along trees, which have epochs of their own and ignore buffer limits.
+fn may_use_trees(scenario: &CollectiveScenario, exact: &CollectiveTasks) -> bool {
+    !scenario.time.is_chosen()
+        && trees::suits(scenario).is_ok()
+        && (holds_nothing(scenario) || !buffers_bind(scenario, exact))
+}
+
+/// Returns the best schedule of whole chunks over several epoch lengths; `None` if none can end before `known_us`.
 fn whole(
     scenario: &Arc<CollectiveScenario>,
+    sessions: Vec<Result<EpochSession, MethodError>>,
+    known_us: f64,
     limits: ConstructLimits,
     params: &Params,
     cx: &mut Context<'_, Collective>,
-) -> Result<Constructed, MethodError> {
+) -> Result<Option<Constructed>, MethodError> {
     let mut best: Option<((f64, usize), Constructed)> = None;
     let mut refused = None;
-    let others = params.bool("other_epochs");
-    let usual = epochs(scenario, others)?;
-    let mut take = |length_us: f64, made: Result<Constructed, MethodError>| {
+    let mut take = |made: Result<Option<Constructed>, MethodError>| {
         let (session, schedules) = match made {
-            Ok(made) => made,
+            Ok(Some(made)) => made,
+            Ok(None) => return true,
             // Reports the refusal for the scenario's own epochs.
             Err(why) => {
                 refused.get_or_insert(why);
@@ -289,7 +358,7 @@ fn whole(
             }
         };
         // Schedules with different epoch lengths are compared in microseconds.
-        let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
+        let finish_us = f64::from(session.epochs_of(&schedules)) * session.tasks.epoch_us;
         // Of schedules that end at the same time, the plan is the schedule with fewer sends.
         let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
         let earlier = |&((known_us, known), _): &((f64, usize), _)| {
@@ -300,26 +369,33 @@ fn whole(
         }
         true
     };
-    let all = cx.spread(usual.clone(), |length_us, apart| {
-        constructed(scenario, Some(length_us), 1, limits, apart).map(|made| (length_us, made))
+    let all = cx.spread(sessions, |session, apart| match session {
+        Ok(session) => constructed(session, known_us, limits, apart),
+        Err(why) => Ok(Err(why)),
     })?;
     let mut is_made = false;
-    for (length_us, made) in all {
-        is_made |= take(length_us, made);
+    for made in all {
+        is_made |= take(made);
     }
     // The times at which links are up may not fit the default epochs, but may fit shorter epochs.
     let timed = scenario.topology.links.iter().any(|link| !link.up_us.is_empty());
-    let shortest_us = usual.iter().copied().fold(f64::INFINITY, f64::min);
-    if others && timed && !scenario.time.is_chosen() {
+    if params.bool("other_epochs") && timed && !scenario.time.is_chosen() {
+        let shortest_us = epochs(scenario, true)?.into_iter().fold(f64::INFINITY, f64::min);
         for length_us in FINER.map(|parts| shortest_us / parts) {
             if is_made {
                 break;
             }
-            let made = constructed(scenario, Some(length_us), 1, limits, &mut cx.here())?;
-            is_made = take(length_us, made);
+            let made = match bounded(scenario, Some(length_us), 1, &mut cx.here())? {
+                Ok(session) => constructed(session, known_us, limits, &mut cx.here())?,
+                Err(why) => Err(why),
+            };
+            is_made = take(made);
         }
     }
-    best.map(|(_, made)| made).ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
+    match best {
+        None if !is_made => Err(refused.unwrap_or_else(|| super::session::never(None))),
+        best => Ok(best.map(|(_, made)| made)),
+    }
 }
 
 /// Reports the floor as bound and returns the outcome of the run, if the schedule of whole chunks meets its floor;
@@ -348,50 +424,51 @@ pub(super) const PIECES: [u32; 3] = [2, 4, 8];
 /// separately, for every order and number of pieces.
 pub(super) const MOST_DELIVERIES: usize = 10_000;
 
-/// Returns the best schedule with more than one piece per chunk: constructed schedules, and trees. `None` if no such
-/// schedule ends before `known_us`.
+/// Returns the best schedule with more than one piece per chunk: constructed schedules, and trees, which may be known
+/// already. `None` if no such schedule ends before `known_us`, the completion time of another schedule.
 fn more_pieces(
     scenario: &Arc<CollectiveScenario>,
+    exact: &CollectiveTasks,
+    early: Option<KeptSchedule>,
     known_us: f64,
     cx: &mut Context<'_, Collective>,
 ) -> Result<Option<KeptSchedule>, MethodError> {
     if known_us <= 0.0 {
         return Ok(None);
     }
-    let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
-    let Some(floors) = floors_of(scenario, &exact) else { return Ok(None) };
+    let Some(floors) = floors_of(scenario, exact) else { return Ok(early) };
     // A schedule that meets the floor cannot be improved.
-    if known_us <= floors.without_latency.floor_us * (1.0 + SAME) {
+    if early.is_none() && known_us <= floors.without_latency.floor_us * (1.0 + SAME) {
         return Ok(None);
     }
-    let mut best: Option<(f64, EpochSession)> = None;
+    let has_trees = early.is_some();
+    let mut best = early.filter(|early| early.finish_us() < known_us * (1.0 - SAME));
+    let mut best_us = best.as_ref().map_or(known_us, KeptSchedule::finish_us);
     let within = |pieces: &u32| exact.deliveries().saturating_mul(*pieces as usize) <= MOST_DELIVERIES;
     if scenario.time.epoch != EpochRule::Fixed {
         // No restarts: the fixed orders show whether pieces help.
         let limits = ConstructLimits { restarts: 0, seed: 0 };
         let all = cx.spread(PIECES.into_iter().filter(within).collect(), |pieces, apart| {
-            constructed(scenario, None, pieces, limits, apart)
+            match bounded(scenario, None, pieces, apart)? {
+                Ok(session) => constructed(session, best_us, limits, apart),
+                Err(why) => Ok(Err(why)),
+            }
         })?;
-        for (session, schedules) in all.into_iter().flatten() {
-            let finish = session.epochs_of(&schedules);
-            let finish_us = f64::from(finish) * session.tasks.epoch_us;
-            if finish_us < best.as_ref().map_or(known_us, |(best_us, _)| *best_us) * (1.0 - SAME) {
-                best = Some((finish_us, session));
+        for (session, schedules) in all.into_iter().flatten().flatten() {
+            let finish_us = f64::from(session.epochs_of(&schedules)) * session.tasks.epoch_us;
+            if finish_us < best_us * (1.0 - SAME) {
+                (best, best_us) = (Some(KeptSchedule::Pieces { session, finish_us }), finish_us);
             }
         }
     }
-    // Trees must also beat the schedules in pieces.
-    let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
-    // Constructions respect buffer limits, trees do not.
-    if !scenario.time.is_chosen()
-        && trees::suits(scenario).is_ok()
-        && (holds_nothing(scenario) || !buffers_bind(scenario, &exact))
-        && piece_us > floors.without_latency.floor_us * (1.0 + SAME)
-        && let Some(kept) = along_trees(scenario, &exact, piece_us, cx)?
+    if !has_trees
+        && may_use_trees(scenario, exact)
+        && best_us > floors.without_latency.floor_us * (1.0 + SAME)
+        && let Some(kept) = along_trees(scenario, exact, best_us, cx)?
     {
         return Ok(Some(kept));
     }
-    Ok(best.map(|(finish_us, session)| KeptSchedule::Pieces { session, finish_us }))
+    Ok(best)
 }
 
 /// Returns `true` if no GPU ever holds a chunk only for other GPUs, because every GPU needs all chunks.
@@ -488,55 +565,4 @@ fn improve(
     let all = ask_all(session, schedules, &tops, &asking, cx)?;
     let finish = session.epochs_of(&all.schedules);
     Ok(KeptSchedule::Whole { session: session.clone(), finish, proven: all.proven })
-}
-
-/// The best known plan, with the data for its bound.
-#[expect(clippy::large_enum_variant, reason = "a run keeps one value of this type")]
-enum KeptSchedule {
-    /// Whole chunks: the number of epochs of the plan, and the proven lower bound on this number.
-    Whole { session: EpochSession, finish: u32, proven: u32 },
-    /// Equal pieces of chunks.
-    Pieces { session: EpochSession, finish_us: f64 },
-    /// Parts of chunks.
-    Parts(FluidBest),
-    /// Trees, and the floor on their finish.
-    Trees { candidate: Candidate<CollectiveResult>, floor_us: f64 },
-}
-
-impl KeptSchedule {
-    fn finish_us(&self) -> f64 {
-        match self {
-            Self::Whole { session, finish, .. } => f64::from(*finish) * session.tasks.epoch_us,
-            Self::Pieces { finish_us, .. } => *finish_us,
-            Self::Trees { candidate, .. } => candidate.value,
-            Self::Parts(best) => best.finish_us,
-        }
-    }
-
-    /// Reports the bound for the epochs and chunks of the kept plan, and returns the outcome of the run.
-    fn conclude(self, cx: &mut Context<'_, Collective>) -> Result<Outcome, MethodError> {
-        Ok(match self {
-            Self::Whole { session, finish, proven } => {
-                state(&session, proven, cx);
-                end(finish, proven)
-            }
-            Self::Pieces { session, finish_us } => {
-                session.state_bound(cx);
-                let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
-                // The bound for pieces covers only schedules of these pieces.
-                if same(finish_us, bound_us) { end(0, 0) } else { end(1, 0) }
-            }
-            Self::Parts(best) => {
-                best.state_bound(cx);
-                end(best.finish, best.proven)
-            }
-            Self::Trees { candidate, floor_us } => {
-                let outcome = trees::stated(candidate.value, floor_us, cx);
-                // Also reports a schedule that was reported before without its bound.
-                let sends = candidate.result.sends.len() as f64;
-                cx.supersede(candidate.value, sends, "trees", move || candidate)?;
-                outcome
-            }
-        })
-    }
 }

@@ -90,6 +90,11 @@ impl EpochSession {
         self.bounds.iter().map(|bound| bound.epochs).sum()
     }
 
+    /// Returns the bound of the session, µs.
+    pub(super) fn bound_us(&self) -> f64 {
+        f64::from(self.bound_epochs()) * self.tasks.epoch_us
+    }
+
     /// Returns the total number of epochs of schedules that run one after the other.
     pub(super) fn epochs_of(&self, schedules: &[EpochSchedule]) -> u32 {
         epochs_of(&self.tasks, schedules)
@@ -97,7 +102,7 @@ impl EpochSession {
 
     /// Reports the bound of the session, and states which plans the bound covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
-        let bound_us = f64::from(self.bound_epochs()) * self.tasks.epoch_us;
+        let bound_us = self.bound_us();
         let parts = self.tasks.tasks.len() > 1;
         cx.bound_over(
             bound_us,
