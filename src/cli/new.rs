@@ -17,6 +17,12 @@ use lightbay_engines::{
 };
 use std::path::{Path, PathBuf};
 
+/// Number of bytes of the longest value that a note repeats.
+const LONGEST_VALUE: usize = 40;
+
+/// The value of a parameter that is not given.
+const NONE: &str = "none";
+
 const EXAMPLES: &str = "\
 Examples:
   lightbay new megatron_177b --set bandwidth_gbps=800 -o job.json
@@ -134,12 +140,15 @@ fn example_of(from: &str) -> Option<&'static str> {
     presets().into_iter().find(|preset| preset.kind == kind.name).map(|preset| preset.name)
 }
 
-/// States the values that a scenario has from a preset: those that are neither set nor the default.
+/// States the values that a scenario has from a preset: those that are neither set nor the default. Long lists are left
+/// to the file.
 fn taken_from(preset: &str, scenario: &AnyScenario, settings: &[Setting]) -> String {
     let is_set = |info: &ParamInfo| settings.iter().any(|setting| setting.name == info.name);
     let values = scenario.knobs().into_iter().filter(|info| !is_set(info)).filter_map(|info| {
         let value = scenario.knob(&info.name).filter(|value| info.default.as_ref() != Some(value))?;
-        Some(format!("{}={value}", info.name))
+        let text = value.to_string();
+        let text = if text.len() > LONGEST_VALUE { "…" } else { &text };
+        (text != NONE).then(|| format!("{}={text}", info.name))
     });
     let values: Vec<String> = values.collect();
     let values = if values.is_empty() { "the defaults".to_owned() } else { values.join(" ") };

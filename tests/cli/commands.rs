@@ -529,3 +529,16 @@ fn bash_completes_presets_parameters_values_formats_and_files() {
         assert!(found.iter().any(|one| one == among), "{line}: {found:?}");
     }
 }
+
+#[test]
+fn new_states_the_values_that_it_takes_from_the_example_of_a_kind() {
+    let place = Place::new();
+    let new = place.run(&["new", "training", "--set", "layers=8", "--set", "hidden=2048"]).done();
+    let note = new.err.lines().find(|line| line.contains("preset:tiny4: ")).unwrap();
+    assert!(note.contains(" vocab=51200"), "{note}");
+    for absent in ["layers=", "hidden=", "mfu=", "=none"] {
+        assert!(!note.contains(absent), "{absent} is set or the default: {note}");
+    }
+    place.run(&["new", "collective"]).done().says(&["network=dgx1", "capacities=…"]);
+    assert_eq!(place.run(&["new", "tiny4"]).done().err, "", "a preset is named by the user");
+}
