@@ -339,7 +339,7 @@ fn pane() -> Vec<ActionInfo> {
             A::new("fold", &["v"], Command::Fold, "fold, unfold or go to the next view of the pane")
                 .when(possible::folds)
                 .footer(3, "view"),
-            A::new("toggle_overlay", &["o"], Command::Overlay, "show or hide index windows or marks")
+            A::new("toggle_overlay", &["o"], Command::Overlay, "mark possible intervals; chart makespan")
                 .when(possible::overlays)
                 .footer(2, "overlay"),
         ],

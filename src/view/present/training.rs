@@ -78,7 +78,7 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         modes: &["tail, equal columns", "tail, to scale", "all, equal columns", "all, to scale"],
-        overlay: "index windows",
+        overlay: "possible intervals",
         zooms: true,
         steps: "interval",
         ..PaneInfo::new(2, "Activity", "Who waits for whom, and which link is full?")
