@@ -34,6 +34,16 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new("two-sided", "Switches whose circuits join an A port with a B port.").also(&["two sided"]),
     Term::new("pinned circuit", "An installed circuit that no plan may remove or move."),
+    Term::new(
+        "decimation",
+        "A search that fixes the circuits with the largest expected numbers first, and computes prices again for the \
+         rest.",
+    ),
+    Term::new(
+        "prices",
+        "Numbers of a plan for its pairs, pods and ports whose sum proves a bound on the removals of every plan.",
+    )
+    .also(&["price"]),
     Term::new("all-to-all", "Traffic in which every GPU sends to every other GPU, phase by phase.")
         .also(&["phases"]),
 ];
