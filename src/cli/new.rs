@@ -72,11 +72,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         None => (base(&arguments.from)?, arguments.set.clone()),
     };
     repeated(&settings).into_result(())?;
-    let scenario = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
-    let scenario = if unnamed { scenario.named_after_content() } else { scenario };
+    let changed = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
     if let Some(preset) = example {
-        console.say(&taken_from(preset, &scenario, &settings));
+        console.say(&taken_from(preset, &scenario, &changed, &settings));
     }
+    let scenario = if unnamed { changed.named_after_content() } else { changed };
     target.write(&scenario.to_json()?, console)?;
     if let (true, Target::File(file)) = (arguments.json, &target) {
         console.write_document(&NewDocument {
@@ -140,19 +140,18 @@ fn example_of(from: &str) -> Option<&'static str> {
     presets().into_iter().find(|preset| preset.kind == kind.name).map(|preset| preset.name)
 }
 
-/// States the values that a scenario has from a preset: those that are neither set nor the default. Long lists are left
-/// to the file.
-fn taken_from(preset: &str, scenario: &AnyScenario, settings: &[Setting]) -> String {
+/// States the values that a scenario has from a preset: those that are neither set nor follow from a set value. Long
+/// lists are left to the file.
+fn taken_from(preset: &str, example: &AnyScenario, scenario: &AnyScenario, settings: &[Setting]) -> String {
     let is_set = |info: &ParamInfo| settings.iter().any(|setting| setting.name == info.name);
     let values = scenario.knobs().into_iter().filter(|info| !is_set(info)).filter_map(|info| {
-        let value = scenario.knob(&info.name).filter(|value| info.default.as_ref() != Some(value))?;
+        let value =
+            scenario.knob(&info.name).filter(|value| example.knob(&info.name).as_ref() == Some(value))?;
         let text = value.to_string();
         let text = if text.len() > LONGEST_VALUE { "…" } else { &text };
         (text != NONE).then(|| format!("{}={text}", info.name))
     });
-    let values: Vec<String> = values.collect();
-    let values = if values.is_empty() { "the defaults".to_owned() } else { values.join(" ") };
-    format!("values that are not set are those of preset:{preset}: {values}")
+    format!("not set, so as in preset:{preset}: {}", values.collect::<Vec<_>>().join(" "))
 }
 
 fn base(from: &str) -> Result<AnyScenario, Problem> {

@@ -535,10 +535,13 @@ fn new_states_the_values_that_it_takes_from_the_example_of_a_kind() {
     let place = Place::new();
     let new = place.run(&["new", "training", "--set", "layers=8", "--set", "hidden=2048"]).done();
     let note = new.err.lines().find(|line| line.contains("preset:tiny4: ")).unwrap();
-    assert!(note.contains(" vocab=51200"), "{note}");
-    for absent in ["layers=", "hidden=", "mfu=", "=none"] {
-        assert!(!note.contains(absent), "{absent} is set or the default: {note}");
+    assert!(note.contains(" vocab=51200") && note.contains(" mfu=0.4"), "{note}");
+    for absent in ["layers=", "hidden=", "=none"] {
+        assert!(!note.contains(absent), "{absent} is set or absent: {note}");
     }
+    let known = ["new", "training", "--set", "model=llama_3_1_70b", "-o", "llama.json"];
+    let note = place.run(&known).done().err;
+    assert!(note.contains(" mfu=0.4") && !note.contains("layers="), "the model sets its layers: {note}");
     place.run(&["new", "collective"]).done().says(&["network=dgx1", "capacities=…"]);
     assert_eq!(place.run(&["new", "tiny4"]).done().err, "", "a preset is named by the user");
 }

@@ -266,7 +266,7 @@ impl<'a> TrainingReport<'a> {
         self.scenario.reconfiguration().copied().ok_or_else(|| {
             Unavailable::absent(
                 "circuits do not change within an iteration",
-                "choose `delta-phases`, then set switching_delay_s=0.001",
+                "set switch=mems or another kind of switch, and solve again",
             )
         })
     }

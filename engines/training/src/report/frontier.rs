@@ -74,7 +74,7 @@ pub(super) fn section(
     }
     let seconds = |value| number(value, Unit::SECONDS);
     let text = format!(
-        "Each reconfiguration takes {}, and every iteration returns to its initial circuits. Plans with more than one reconfiguration are searched without a proof. An iteration takes {} s with static circuits and {} s on an ideal network.",
+        "Each reconfiguration takes {}, and every iteration returns to its initial circuits. The search for plans with more than one reconfiguration is heuristic; `bound, any R` holds for all of them. An iteration takes {} s with static circuits and {} s on an ideal network.",
         delay_text(group.delay_s),
         seconds(best.makespan),
         seconds(ideal_s)
@@ -86,7 +86,7 @@ pub(super) fn section(
         .legend(slider(group.delay_s).muted("   O: dark time; letters: kinds of switches"))
         .on_screens("curves", "", curves(&targets))
         .remark(text)
-        .remark("Letters of the kinds of switches: p plzt, s silicon_photonics, r rotor, m mems, t mems_with_transceivers.")
+        .remark("On screens, letters mark kinds of switches: p plzt, s silicon_photonics, r rotor, m mems, t mems_with_transceivers.")
         .remark(
             "Ports are counted pod by pod at the moment with the most ports in use. Free ports are a saving only if they are not installed, or are lent to another job.",
         ))
