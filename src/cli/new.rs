@@ -151,7 +151,7 @@ fn taken_from(preset: &str, example: &AnyScenario, scenario: &AnyScenario, setti
         let text = if text.len() > LONGEST_VALUE { "…" } else { &text };
         (text != NONE).then(|| format!("{}={text}", info.name))
     });
-    format!("not set, so as in preset:{preset}: {}", values.collect::<Vec<_>>().join(" "))
+    format!("assumed, as in preset:{preset}: {}", values.collect::<Vec<_>>().join(" "))
 }
 
 fn base(from: &str) -> Result<AnyScenario, Problem> {
