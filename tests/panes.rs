@@ -300,7 +300,14 @@ fn the_search_of_a_solver_shows_the_figures_of_its_run() {
         let title = line(&screen, "5 Search delta-interval");
         has(title, &format!("partial gap {:.2} %", 100.0 * gap / run.best.clone().unwrap().value));
         has(title, &format!("{:.1} % of ideal comm.", 100.0 * gap / entry.metrics["comm_ideal_s"]));
-        for row in &run.rows {
+        for (at, row) in run.rows.iter().enumerate() {
+            // A newer bound without a node in between replaces a bound.
+            let is_replaced = run.rows.get(at + 1).is_some_and(|next| {
+                row.what == "bound" && next.what == "bound" && row.stats.done == next.stats.done
+            });
+            if is_replaced {
+                continue;
+            }
             let source = if row.source.is_empty() { row.what } else { &row.source };
             let best = format!("{:.6}", row.best.unwrap());
             let shown = screen

@@ -23,6 +23,15 @@ pub struct LogEntry {
     pub text: String,
 }
 
+/// Writes the unit `us` as on the rest of a screen: `µs`.
+fn in_micro(text: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("us") {
+        Some(rest) if !rest.starts_with(char::is_alphanumeric) => format!("µs{rest}"),
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// The log, oldest entry first.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
@@ -44,7 +53,7 @@ impl Log {
             self.entries.pop_front();
         }
         self.total += 1;
-        let text = lightbay_core::problem::printable(&text.into());
+        let text = in_micro(&lightbay_core::problem::printable(&text.into()));
         self.entries.push_back(LogEntry {
             number: self.total,
             at_s,
@@ -78,5 +87,13 @@ impl Log {
     /// Returns the number of lines ever added.
     pub const fn total(&self) -> u64 {
         self.total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn microseconds_have_their_sign() {
+        assert_eq!(super::in_micro("epochs of 1.25 us, used at 3 us"), "epochs of 1.25 µs, used at 3 µs");
     }
 }

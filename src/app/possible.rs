@@ -94,7 +94,7 @@ pub fn plan(app: &App) -> Possible {
 /// Returns [`Possible::Yes`] if two plans can be compared, else [`Possible::No`].
 pub fn two_plans(app: &App) -> Possible {
     Possible::if_so(
-        app.plans.len() > 1,
+        app.plans.rows().len() > 1,
         "a comparison needs two plans; solve with another method or parameter",
     )
 }

@@ -1,6 +1,7 @@
 //! Content of the start screen: saved sessions, examples, and commands.
 
 use crate::app::action::{Command, Recent};
+use crate::app::key::Key;
 use lightbay_engines::PresetInfo;
 
 /// A row of the start screen.
@@ -25,6 +26,8 @@ pub struct StartScreen {
     pub presets: Vec<PresetInfo>,
     /// Name of the file, preset or session that is being opened.
     pub opening: Option<String>,
+    /// Keys that wait for the panes of what is being opened.
+    pub keys: Vec<Key>,
     /// Problems of the last failed opening, one line each.
     pub problems: Vec<String>,
     /// `true` on a small screen: only one example of each kind is listed.
@@ -44,6 +47,12 @@ impl StartScreen {
     /// Maximum number of examples on the start screen, divided evenly among the kinds, so that all kinds and the rows
     /// after them are visible.
     pub const EXAMPLES: usize = 18;
+
+    /// Records that nothing is being opened any longer; returns the keys that waited.
+    pub fn end_opening(&mut self) -> Vec<Key> {
+        self.opening = None;
+        std::mem::take(&mut self.keys)
+    }
 
     /// Returns the examples, kind by kind.
     pub fn examples(&self) -> Vec<Example> {

@@ -20,7 +20,7 @@ use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState};
 use crate::app::state::App;
 use explained::{Explain, Explanations};
 use lightbay_core::report::{RunSort, SectionInfo};
-use lightbay_widgets::{Pane, PaneState as Shown, Piece, Tone};
+use lightbay_widgets::{Pane, PaneState as Shown, Piece, Sentence, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -253,10 +253,14 @@ fn frame_in_sight(
         .render(area, buf);
     // A large empty pane also says which question it will answer.
     if matches!(state, Shown::Empty { .. }) && area.height >= ASKED {
-        let question = [Piece::muted(input.info.help)];
-        let place = rows::row(body(area, 0), 1);
-        let height = if area.height < ASKED_IN_ROWS { 1 } else { 2 };
-        rows::wrapped(&input.app.look.theme, &question, Rect { height, ..place }, buf);
+        let (theme, question) = (&input.app.look.theme, [Piece::muted(input.info.help)]);
+        let body = body(area, 0);
+        // In a low pane, the message is right below the second row.
+        let height = Sentence::new(theme, &question).rows(body.width, 3);
+        let place = rows::row(body, u16::from(height < 2 || area.height >= LOW));
+        if height <= 2 {
+            rows::wrapped(theme, &question, Rect { height, ..place }, buf);
+        }
     }
 }
 
@@ -269,8 +273,8 @@ fn draws_run(info: &PaneInfo) -> bool {
 /// Minimum height at which an empty pane shows its question.
 const ASKED: u16 = 12;
 
-/// Minimum height of an empty pane whose question may use two rows.
-const ASKED_IN_ROWS: u16 = 16;
+/// Height of an empty pane below which its question of two rows begins right below the title.
+const LOW: u16 = 16;
 
 /// Returns the names of items for a search; none unless a search needs them.
 fn labels(

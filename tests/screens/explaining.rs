@@ -2,8 +2,8 @@
 
 use crate::fixture::{Bench, Style};
 use insta::assert_snapshot;
-use lightbay::app::Command;
 use lightbay::app::pane::PaneId;
+use lightbay::app::{Action, Command};
 
 const PANES: [(u8, &str); 4] = [(6, "path"), (7, "rates"), (8, "contention"), (10, "slack")];
 
@@ -131,4 +131,22 @@ fn panes_without_a_key_are_reached_by_name() {
     bench.run(Command::FocusNamed("slacks".to_owned()));
     assert_eq!(bench.app.focus.pane, PaneId::Kind(10), "a name that is none leads nowhere");
     assert!(bench.screen("pane-by-name", 120, 40).contains("no pane is called 'slacks'"));
+}
+
+/// A list scrolled to the item chosen in another pane starts with its first row again for an item that it lacks.
+#[test]
+fn a_list_without_the_chosen_item_starts_with_its_first_row() {
+    let mut bench = Bench::solved("small", Style::Colour);
+    bench.draw(120, 40);
+    let [tasks, path] = [1, 6].map(|pane| bench.app.items(PaneId::Kind(pane)));
+    let known = |id: &u32| tasks.iter().any(|item| item.id == *id);
+    let last = path.iter().map(|item| item.id).rfind(known).unwrap();
+    let away = tasks.iter().map(|item| item.id).find(|id| path.iter().all(|item| item.id != *id)).unwrap();
+    let mut offset = |id: u32| {
+        let now = bench.app.now;
+        bench.app.update(Action::Select { pane: PaneId::Kind(1), item: Some(id) }, now);
+        bench.draw(120, 40);
+        bench.app.pane(PaneId::Kind(6)).offset
+    };
+    assert!(offset(last) > 0 && offset(away) == 0);
 }

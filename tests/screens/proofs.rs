@@ -23,6 +23,9 @@ fn a_plan_that_is_best_of_some_is_not_called_optimal() {
     let screen = bench.screen("proofs-strip", 200, 60);
     has(&screen, "gap 56.2 % verified");
     assert!(!screen.contains("OPTIMAL") && !screen.contains("nothing proven"), "{screen}");
+    // The caption of the side bar is whole.
+    let side = bench.screen("proofs-side", 120, 40);
+    has(&side, "(0.00 % some plans)");
     bench.solve(2, "auto");
     assert!(!bench.app.is_best_of_all(bench.app.runs.get(RunId(1)).unwrap()));
     let best = bench.app.plans.best().unwrap();
@@ -83,4 +86,17 @@ fn a_plan_of_another_question_has_no_bound_of_the_objective() {
     assert!(!told.contains("verified") && !told.contains("bound"), "{told}");
     let standing = bench.app.standing_of_shown().unwrap();
     assert_eq!(standing.words(false), "all-to-all-order claims no bound");
+}
+
+/// In the header, the word for a verified bound becomes a tick before a figure of the kind is left out.
+#[test]
+fn a_tick_replaces_the_word_before_a_figure_goes() {
+    let mut bench = Bench::open("tiny4", Style::Colour);
+    bench.solve(1, "auto");
+    let figures = |width: u16| {
+        let header = bench.screen("proofs-tick", width, 40).lines().next().unwrap().to_owned();
+        ["0.00 % verified", "0.00 % \u{2713}", "  ports "].map(|text| header.contains(text))
+    };
+    let seen: Vec<[bool; 3]> = (100..=140).step_by(3).map(figures).collect();
+    assert!(seen.contains(&[true, false, true]) && seen.contains(&[false, true, true]), "{seen:?}");
 }

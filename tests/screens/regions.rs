@@ -59,7 +59,7 @@ fn networks_are_bars_up_to_a_bound() {
     let mut bench = solved(Style::Colour);
     zoomed(&mut bench, 3);
     let screen = bench.screen("region-networks", 200, 60);
-    for words in ["■ compute", "■ all-to-all", "■ gradients", "pooled, a bound", "fat_tree"] {
+    for words in ["■ compute", "■ all-to-all", "■ gradients", "pooled, a bound", "fat-tree"] {
         assert!(screen.contains(words), "{words} is missing:\n{screen}");
     }
 }

@@ -328,16 +328,10 @@ impl<'a> Chart<'a> {
         // At most one tick per whole number: the distance of ticks is at least one.
         let whole = (x.high - x.low).floor().max(1.0) as usize;
         let ticks = x.ticks(if self.x.whole { most.min(whole) } else { most });
-        let unit = i32::from(text::width(self.x.unit, pen.glyphs()));
-        // The unit is drawn right of the plot, or else at the end of the plot, where ticks are omitted for the unit.
-        let beside = left + width + 1 + unit <= pen.width();
-        let until = if beside || unit * 2 > width { left + width } else { left + width - unit - 1 };
-        let mut free_from = left;
         let samples = self.samples(most);
         let places = if samples.is_empty() { ticks.clone().collect() } else { samples.clone() };
-        for value in places {
-            let Some(share) = x.share(value).filter(|share| (0.0..=1.0).contains(share)) else { continue };
-            let label = if self.x.bytes {
+        let label = |value: f64| {
+            if self.x.bytes {
                 number::bytes(value)
             } else if self.x.times {
                 number::time(value)
@@ -345,9 +339,30 @@ impl<'a> Chart<'a> {
                 ticks.label(value)
             } else {
                 number::plain(value)
-            };
+            }
+        };
+        let column = |value: f64| {
+            let share = x.share(value).filter(|share| (0.0..=1.0).contains(share))?;
+            Some(left + cell_of(share, width, across))
+        };
+        // The unit is drawn right of the plot, or else at the end of the plot, where ticks are omitted for the unit; of a
+        // name, the part before the comma is enough, if then no tick is omitted.
+        let wide = |unit: &str| i32::from(text::width(unit, self.theme.glyphs));
+        let (right, columns) = (left + width, pen.width());
+        let last =
+            places.iter().rev().find_map(|value| Some(column(*value)? + label(*value).len() as i32 / 2));
+        let last = last.unwrap_or(left);
+        let fits = |unit: &&str| right + 1 + wide(unit) <= columns || last + 2 + wide(unit) <= right;
+        let names = [self.x.unit, self.x.unit.split(',').next().unwrap_or_default()];
+        let name = names.into_iter().find(fits).unwrap_or(self.x.unit);
+        let unit = wide(name);
+        let beside = right + 1 + unit <= columns;
+        let until = if beside || unit * 2 > width { right } else { right - unit - 1 };
+        let mut free_from = left;
+        for value in places {
+            let Some(at) = column(value) else { continue };
             // A label is centred below its value, but stays below the plot.
-            let at = left + cell_of(share, width, across);
+            let label = label(value);
             let size = label.len() as i32;
             let start = (at - size / 2).min(until - size).max(left);
             if start >= free_from && start + size <= until && at < start + size {
@@ -364,9 +379,9 @@ impl<'a> Chart<'a> {
         }
         let at = (left + width + 1).max(free_from);
         if at + unit <= pen.width() {
-            pen.text(at, row, self.x.unit, muted);
-        } else if free_from + unit <= left + width {
-            pen.right(left + width, row, self.x.unit, muted);
+            pen.text(at, row, name, muted);
+        } else if free_from + unit <= right {
+            pen.right(right, row, name, muted);
         }
     }
 

@@ -212,7 +212,7 @@ impl<'a> Pane<'a> {
         let part_width =
             name_of_part.map_or(0, |name| i32::from(text::width(&name.text, glyphs)).min(LEAST_PART + 1));
         // The name of the pane is not cut for the visible part.
-        let room_for_sight = room_for_value - (name_width - 8).max(0);
+        let room_for_sight = room_for_value - (name_width - 8).max(0) - i32::from(value_width > 0);
         if sight_width > 0 && value_width + sight_width + part_width <= room_for_sight {
             let start = end + 1 - sight_width - i32::from(value_width == 0);
             pen.line(start, 0, sight_width, " ", self.theme.style(Tone::Text));

@@ -9,6 +9,7 @@ use ratatui_core::widgets::{StatefulWidget, Widget};
 
 use crate::hit::Hits;
 use crate::pen::{Label, Pen, Piece, pieces_width};
+use crate::sentence::Sentence;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
@@ -304,7 +305,7 @@ impl<'a> SolveStrip<'a> {
         }
         if !self.caption.is_empty() && y < height {
             let right = pen.pieces_right(width, y, self.caption_right);
-            pen.pieces(0, y, right - 1, self.caption);
+            pen.pieces(0, y, right - i32::from(right < width), self.caption);
             y += 1;
         }
         let rows = self.methods.len() as i32;
@@ -313,6 +314,8 @@ impl<'a> SolveStrip<'a> {
         let spread = i32::from(spare > 0 && y > 0);
         y += spread;
         let with_notes = spare - spread >= noted;
+        // Rows for the further rows of long notes.
+        let mut free = spare - spread - noted;
         for method in self.methods {
             if y >= height {
                 return;
@@ -320,8 +323,12 @@ impl<'a> SolveStrip<'a> {
             self.draw_method(pen, y, method, hits);
             y += 1;
             if with_notes && !method.note.is_empty() {
-                pen.pieces(2, y, width - 2, &method.note);
-                y += 1;
+                let note = Sentence::new(self.theme, &method.note).wrap(true);
+                let most = pen.rect(2, y, width - 2, 1 + free);
+                let rows = i32::from(note.rows(most.width, most.height));
+                note.draw(&mut pen.part(2, y, width - 2, rows));
+                free -= rows - 1;
+                y += rows;
             }
         }
         for note in self.notes {

@@ -53,14 +53,14 @@ impl<'a> Sentence<'a> {
     }
 }
 
-impl Widget for &Sentence<'_> {
-    fn render(self, area: Rect, buf: &mut Buffer) {
-        let mut pen = Pen::new(buf, area, self.theme);
+impl Sentence<'_> {
+    /// Draws the sentence into the area of a pen.
+    pub(crate) fn draw(&self, pen: &mut Pen<'_>) {
         if pen.is_empty() {
             return;
         }
         if !self.wrap || pen.height() == 1 {
-            match whole_clauses(self.pieces, area.width, self.theme.glyphs) {
+            match whole_clauses(self.pieces, pen.area().width, self.theme.glyphs) {
                 Some(clauses) => pen.pieces(0, 0, pen.width(), &clauses),
                 None => pen.pieces(0, 0, pen.width(), self.pieces),
             };
@@ -106,6 +106,12 @@ impl Widget for &Sentence<'_> {
                 x += if word.is_empty() { 0 } else { pen.text(x, y, word, style) };
             }
         }
+    }
+}
+
+impl Widget for &Sentence<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        self.draw(&mut Pen::new(buf, area, self.theme));
     }
 }
 

@@ -4,7 +4,7 @@
 //! marked if the demand exceeds the capacity at some time within the column; the mark is a dot if the mean is small.
 //! If the mean is above the capacity, a digit shows the ratio of demand to capacity, rounded up; `+` stands for more
 //! than 9. With shades, equal digits in a row are written once, and no digit follows another, because both
-//! would read as one number.
+//! would read as one number; of two adjacent ones, the larger is written.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -79,10 +79,15 @@ impl<'a> Strip<'a> {
             let eighth = ((share * 8.0).round() as usize).clamp(1, 8);
             return (glyphs.eighths[eighth - 1], if peak > 1.0 + OVER { Tone::Bad } else { heat });
         }
-        let times = (share - OVER).ceil() as usize;
+        let times = times(share) as usize;
         let heat = (FULL as usize + times - 1).min(usize::from(HEAT_STEPS) - 1) as u8;
         (DIGITS.get(times - 2).copied().unwrap_or("+"), Tone::Heat(heat))
     }
+}
+
+/// Returns how many capacities a fraction needs.
+fn times(share: f64) -> f64 {
+    (share - OVER).ceil()
 }
 
 impl Widget for &Strip<'_> {
@@ -95,7 +100,9 @@ impl Widget for &Strip<'_> {
         for (at, (x, share)) in (0..pen.width()).zip(self.shares).enumerate() {
             let (glyph, tone) = self.cell(*share, self.peaks.get(at).copied().unwrap_or(*share));
             let is_over = *share > 1.0 + OVER && self.theme.shades();
-            let is_hidden = is_over && (glyph == digit || follows);
+            let rises = at + 1 < usize::from(pen.area().width)
+                && self.shares.get(at + 1).is_some_and(|next| times(*next) > times(*share));
+            let is_hidden = is_over && (glyph == digit || follows || rises);
             follows = is_over && !is_hidden;
             if !is_hidden {
                 digit = if is_over { glyph } else { "" };
@@ -132,6 +139,11 @@ mod tests {
         assert_eq!(drawn(&theme, &[0.0, 0.01, 0.5, 1.0, 1.0 + 1e-12]), "·▁▄██");
         assert_eq!(drawn(&theme, &[1.01, 2.0, 2.1, 9.0, 9.1]), "2239+");
         assert_eq!(drawn(&theme, &[f64::NAN, f64::INFINITY, -1.0]), "···");
+        assert_eq!(
+            drawn(&Theme::default(), &[1.5, 2.5, 1.5, 1.5, 1.0]),
+            " 3 2█",
+            "the digit of the highest cell"
+        );
     }
 
     #[test]

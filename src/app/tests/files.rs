@@ -6,6 +6,7 @@ use crate::app::action::{Action, Command, Fact, Heard, Opened, SessionView};
 use crate::app::effect::Effect;
 use crate::app::layer::{ExportEdit, Layer};
 use crate::app::palette;
+use crate::app::pane::PaneId;
 use lightbay_core::event::EndStatus;
 use std::path::PathBuf;
 
@@ -41,6 +42,18 @@ fn an_import_takes_parameters_and_detects_the_format() {
     bench.keys(":").text("import aicb workload.txt gpus");
     let lines = palette::lines(&bench.app, "import aicb workload.txt gpus");
     assert!(lines.iter().any(|line| line.text == "import aicb workload.txt gpus_per_pod="), "{lines:?}");
+}
+
+#[test]
+fn keys_wait_for_what_is_being_opened() {
+    let mut bench = Bench::start();
+    bench.act(Action::Do(Command::Open("preset:tiny4".to_owned())));
+    bench.keys("3 z");
+    assert_eq!(bench.app.focus.pane, PaneId::Start);
+    let opened = Bench::opened();
+    bench.fact(Fact::Opened(Box::new(opened)));
+    assert!(bench.app.focus.pane == PaneId::Kind(3) && bench.app.focus.zoomed);
+    assert!(bench.app.start.keys.is_empty() && bench.app.start.opening.is_none());
 }
 
 #[test]

@@ -399,6 +399,13 @@ fn a_comparison_needs_two_plans_and_says_so() {
     bench.keys("c");
     assert!(bench.app.layers.is_empty());
     assert!(bench.last_message().contains("two plans"));
+    // One row, though its run found several plans, and though it is the baseline.
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.replay(run, "delta-fast", 1);
+    bench.keys("B c");
+    assert!(bench.app.layers.is_empty() && bench.app.plans.rows().len() == 1);
+    assert!(bench.last_message().contains("a comparison needs two plans"), "{}", bench.last_message());
 }
 
 #[test]

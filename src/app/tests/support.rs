@@ -63,7 +63,13 @@ impl Bench {
     pub fn open_with(panes: PaneTable) -> Self {
         let mut bench = Self::start();
         bench.app.options.panes = panes;
-        bench.fact(Fact::Opened(Box::new(Opened {
+        bench.fact(Fact::Opened(Box::new(Self::opened())));
+        bench
+    }
+
+    /// Returns a scenario as it is opened, without plans.
+    pub fn opened() -> Opened {
+        Opened {
             source: "preset:tiny4".to_owned(),
             scenario: scenario(),
             plans: Vec::new(),
@@ -72,8 +78,7 @@ impl Bench {
             session: SessionView { name: "tiny4".to_owned(), ..SessionView::default() },
             notes: Vec::new(),
             solve: None,
-        })));
-        bench
+        }
     }
 
     pub fn act(&mut self, action: Action) -> &mut Self {

@@ -114,7 +114,7 @@ impl App {
 
     /// Switches to the opened scenario. Runs of the previous scenario are told to stop; their plans are already saved.
     fn opened(&mut self, opened: Opened, effects: &mut Effects) {
-        self.start.opening = None;
+        let keys = self.start.end_opening();
         self.start.problems.clear();
         let panes = (self.options.panes)(opened.scenario.kind());
         let mut work = match Work::open(&opened.source, opened.scenario, panes) {
@@ -188,6 +188,9 @@ impl App {
         if let Some(method) = opened.solve {
             self.solve((!method.is_empty()).then_some(method.as_str()), true, effects);
         }
+        for key in keys {
+            self.press_key(key, effects);
+        }
     }
 
     fn restore(&mut self, work: &mut Work, remembered: Remembered) {
@@ -246,7 +249,7 @@ impl App {
     }
 
     fn open_failed(&mut self, source: &str, problems: Vec<String>) {
-        self.start.opening = None;
+        self.start.end_opening();
         // The problems may begin with the name that the message begins with.
         let prefix = format!("{source}: ");
         let short = |problem: &String| problem.strip_prefix(&prefix).unwrap_or(problem).to_owned();

@@ -63,7 +63,7 @@ impl App {
 
     /// Shows the files of a folder that was to be opened.
     pub(super) fn list_folder(&mut self, path: &str) {
-        self.start.opening = None;
+        self.start.end_opening();
         self.show_palette(&format!("open {}/", path.trim_end_matches('/')));
         if let Some(Layer::Palette(list)) = self.layers.last_mut() {
             "a folder; choose an entry with Down, or type more of its name"

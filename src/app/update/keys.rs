@@ -18,11 +18,26 @@ impl App {
             return;
         }
         self.record_key(key);
+        if self.waits(key) {
+            self.start.keys.push(key);
+            return;
+        }
         // The first steps go with the first key in the workbench, and never come back.
         if self.work.is_some() && std::mem::take(&mut self.first_steps) {
             effects.push(Effect::KeepFirstSteps);
         }
         self.press_key(key, effects);
+    }
+
+    /// Returns `true` for a key that waits for the panes of what is being opened.
+    fn waits(&self, key: Key) -> bool {
+        let of_program = |make: &Make| {
+            use Command::{Interrupt, Quit, Repaint, Suspend};
+            matches!(make, Make::Plain(Interrupt | Quit | Repaint | Suspend))
+        };
+        let ends =
+            matches!(self.keymap.base(&[key]), Found::Action(at) if of_program(&table::all()[at].make));
+        self.start.opening.is_some() && self.work.is_none() && self.layers.is_empty() && !ends
     }
 
     /// Processes a key of the user or of a script.

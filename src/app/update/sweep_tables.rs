@@ -13,7 +13,7 @@ use std::sync::Arc;
 impl App {
     /// Charts a table of a sweep, or says what to do with it.
     pub(super) fn sweep_table(&mut self, source: &str, table: Result<SweepFile, String>) {
-        self.start.opening = None;
+        self.start.end_opening();
         self.touch();
         match table.and_then(|table| self.charted(source, &table)) {
             Ok(text) => self.say(Severity::Info, text),

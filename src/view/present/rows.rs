@@ -49,14 +49,16 @@ pub fn wrapped(theme: &Theme, pieces: &[Piece], area: Rect, buf: &mut Buffer) {
 pub struct InSight {
     rows: VisiblePart,
     columns: VisiblePart,
+    /// For rows of one of several lists, the number of rows of further lists below, of which no row is visible.
+    below: Option<usize>,
 }
 
 /// Visible part of rows or columns: the first, the number shown, and the number of all.
-type VisiblePart = (usize, usize, usize);
+pub type VisiblePart = (usize, usize, usize);
 
 /// Returns the visible rows and columns if some are hidden.
 pub fn in_sight(rows: VisiblePart, columns: VisiblePart) -> Option<InSight> {
-    (hides(rows) || hides(columns)).then_some(InSight { rows, columns })
+    (hides(rows) || hides(columns)).then_some(InSight { rows, columns, below: None })
 }
 
 const fn hides((_, shown, all): VisiblePart) -> bool {
@@ -69,13 +71,23 @@ fn range((first, shown, all): VisiblePart) -> String {
 }
 
 impl InSight {
+    /// Returns the visible rows of a list among others, and the number of rows of further lists below it, if some are
+    /// hidden.
+    pub fn of_list(rows: VisiblePart, below: usize) -> Option<Self> {
+        (hides(rows) || below > 0).then_some(Self { rows, columns: (0, 0, 0), below: Some(below) })
+    }
+
     /// Returns the visible part for a title line: `4 of 8` for the first four rows, `4-7 of 8` for later ones, and
-    /// `3 x 3 of 4 x 4` if rows and columns are hidden.
+    /// `3 x 3 of 4 x 4` if rows and columns are hidden; for several lists, the number of rows that are hidden below.
     pub fn brief(self) -> String {
         let from_start = |part: VisiblePart| match part {
             (0, shown, all) => format!("{shown} of {all}"),
             part => range(part),
         };
+        let (first, shown, all) = self.rows;
+        if let Some(below) = self.below.map(|below| below + all - first - shown).filter(|below| *below > 0) {
+            return format!("{below} below");
+        }
         match (hides(self.rows), hides(self.columns)) {
             (true, true) => {
                 let ((row, rows, all), (column, columns, of)) = (self.rows, self.columns);
@@ -88,7 +100,7 @@ impl InSight {
 }
 
 impl fmt::Display for InSight {
-    /// Writes the visible part in full: `rows 1-31 of 64, columns 2-9 of 16`.
+    /// Writes the visible part in full: `rows 1-31 of 64, columns 2-9 of 16`, `rows 1-3 of 5, 48 below`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = [("rows", self.rows), ("columns", self.columns)];
         let parts = named.into_iter().filter(|(_, part)| hides(*part));
@@ -96,7 +108,12 @@ impl fmt::Display for InSight {
             (first, 1, all) => format!("{} {} of {all}", name.trim_end_matches('s'), first + 1),
             part => format!("{name} {}", range(part)),
         };
-        let parts: Vec<String> = parts.map(text).collect();
+        let mut parts: Vec<String> = parts.map(text).collect();
+        match (self.below.unwrap_or(0), parts.is_empty()) {
+            (0, _) => {}
+            (1, true) => parts.push("1 row below".to_owned()),
+            (below, is_first) => parts.push(format!("{below} {}below", if is_first { "rows " } else { "" })),
+        }
         f.write_str(&parts.join(", "))
     }
 }

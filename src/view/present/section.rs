@@ -446,7 +446,13 @@ impl SectionView {
         }
         let wide = |words: &[Piece]| pieces_width(words, theme.glyphs);
         if wide(&heading[..least]) + 2 + wide(&answer) > area.width {
-            answer.truncate(1);
+            // The first number stays with its name, or the name goes too.
+            let first = answer.iter().position(|piece| piece.tone != Tone::Muted);
+            answer.truncate(first.map_or(0, |first| first + 1));
+            let alone = wide(&heading[..least]);
+            if alone + 2 + wide(&answer) > area.width && alone <= area.width {
+                answer.clear();
+            }
         }
         ends(theme, &heading, &answer, Rect { height: 1, ..area }, buf);
     }

@@ -6,6 +6,7 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
+use crate::view::shell::runs::short_word;
 use lightbay_core::quantity;
 use lightbay_core::report::Unit;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
@@ -31,11 +32,11 @@ pub struct HeaderLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Brevity {
     Full,
-    /// The time after the state of the run is omitted.
-    NoClock,
-    /// The time is omitted, and a tick replaces the word `verified`.
+    /// A tick replaces the word `verified`.
     Tick,
-    /// As `Tick`, and numbers have fewer decimals.
+    /// As `Tick`, and the time after the state of the run is omitted.
+    NoClock,
+    /// As `NoClock`, and numbers have fewer decimals.
     Short,
 }
 
@@ -44,23 +45,35 @@ impl Brevity {
     fn state_columns(self, app: &App) -> u16 {
         match self {
             _ if app.work.is_none() => 0,
-            Self::Full => "RUNNING 00:00".len() as u16,
-            Self::NoClock | Self::Tick | Self::Short => "RUNNING".len() as u16,
+            Self::Full | Self::Tick => "RUNNING 00:00".len() as u16,
+            Self::NoClock | Self::Short => "RUNNING".len() as u16,
         }
     }
 }
 
 impl HeaderLine {
     pub fn draw(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+        // Words go before the number of the plan and the first figures of the kind, the time after them; bound and gap go
+        // only if the short form leaves too few columns, too.
+        let levels = [
+            (2, Brevity::Full),
+            (2, Brevity::Tick),
+            (2, Brevity::NoClock),
+            (1, Brevity::Full),
+            (1, Brevity::NoClock),
+            (1, Brevity::Short),
+        ];
         let mut brevity = Brevity::Full;
-        for tried in [Brevity::Full, Brevity::NoClock, Brevity::Tick, Brevity::Short] {
+        // In the grid, the strip has the time too.
+        let in_grid = area.width >= LABELLED;
+        for (priority, tried) in levels.into_iter().filter(|level| in_grid || *level != (2, Brevity::NoClock))
+        {
             brevity = tried;
             self.segments.clear();
             self.state.clear();
-            self.fill(app, brevity, area.width >= LABELLED);
+            self.fill(app, brevity, in_grid);
             self.state.push(state_word(app, brevity < Brevity::NoClock));
-            // Plan and bound go only if the short form leaves too few columns, too.
-            if self.least(app, brevity, 1) <= area.width {
+            if self.least(app, brevity, priority) <= area.width {
                 break;
             }
         }
@@ -163,11 +176,8 @@ impl HeaderLine {
         };
         let gap = quantity::gap(leading.gap);
         let word = match brevity {
-            Brevity::Full | Brevity::NoClock => leading.word().to_owned(),
-            Brevity::Tick => leading.word().replacen("verified", "✓", 1),
-            Brevity::Short => {
-                leading.word().replacen("verified", "✓", 1).replacen(" for some plans", " some plans", 1)
-            }
+            Brevity::Full => leading.word().to_owned(),
+            _ => short_word(leading.word()),
         };
         self.segments.push(Segment::new("gap", format!("{gap} {word}")));
         if let Some(closer) = standing.closer() {
@@ -200,26 +210,27 @@ pub fn leading(app: &App) -> Option<&Run> {
         .or_else(ended_last)
 }
 
-/// Returns the state of the leading run with its clock.
-pub fn run_word(app: &App) -> Piece {
+/// Returns the state of the leading run, with its clock if there is room.
+pub fn run_word(app: &App, clock: bool) -> Piece {
     let Some(run) = leading(app) else { return Piece::muted("IDLE") };
-    said(run, format!("{} {}", app.run_word(run), number::duration(app.elapsed_s(run))))
+    let word = app.run_word(run);
+    let text =
+        if clock { format!("{word} {}", number::duration(app.elapsed_s(run))) } else { word.to_owned() };
+    let failed = matches!(run.word(), "REFUSED" | "FAILED" | "CRASHED");
+    Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()
 }
 
 /// Returns the state of the solve in words, with its clock if there is room.
 fn state_word(app: &App, clock: bool) -> Piece {
     let Some(run) = leading(app) else { return Piece::muted("IDLE") };
-    let text = if clock { run_word(app).text.into_owned() } else { app.run_word(run).to_owned() };
+    let mut word = run_word(app, clock);
     // The word is about the run; without the name of the method it could be read as a word about the displayed plan.
     let refused = run.word() == "REFUSED";
     let shown = app.plans.shown().map(|entry| entry.number);
     let is_of_shown = shown == app.plans.newest_of(run.id).map(|entry| entry.number);
     let is_of_other = run.state == RunState::Ended && shown.is_some() && (refused || !is_of_shown);
-    said(run, if is_of_other { format!("{} {text}", run.method) } else { text })
-}
-
-/// Returns words about a run in the tone of its state.
-fn said(run: &Run, text: String) -> Piece {
-    let failed = matches!(run.word(), "REFUSED" | "FAILED" | "CRASHED");
-    Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()
+    if is_of_other {
+        word.text = format!("{} {}", run.method, word.text).into();
+    }
+    word
 }

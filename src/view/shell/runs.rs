@@ -128,7 +128,10 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         let standing = app.plans.newest_of(run.id).filter(|_| is_claim).map(|entry| app.standing_of(entry));
         let proof = standing.as_ref().and_then(|standing| standing.optimum());
         let reason = match proof {
-            Some(bound) => format!("optimum {}", bound.word()),
+            Some(bound) => {
+                let word = format!("optimum {}", bound.word());
+                if word.len() <= room { word } else { short_word(&word) }
+            }
             None if is_claim => "claims an optimum".to_owned(),
             None => reason,
         };
@@ -156,8 +159,6 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         parts.pair("evals", number::short(stats.evaluations).into());
     }
     if let Some((bound, only)) = run.proof() {
-        // A bound is always shown with its condition.
-        let only = only.map_or_else(String::new, |only| format!(", {only}"));
         // A better bound of another run is drawn above the rows.
         let drawn = app.plans.best().and_then(|best| app.standing_of(best).drawn().map(|drawn| drawn.value));
         let is_beaten = drawn.is_some_and(|drawn| match goal.sense {
@@ -165,7 +166,16 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
             Sense::Max => drawn < bound,
         });
         let label = if is_beaten { "own bound" } else { "bound" };
-        parts.pair(label, format!("{}{only}", goal.bound(bound, Room::Long)));
+        let value = goal.bound(bound, Room::Long);
+        match only.map(|only| format!("{value}, {only}")) {
+            None => parts.pair(label, value.into()),
+            Some(whole) if label.len() + 1 + whole.chars().count() <= room => parts.pair(label, whole),
+            // A bound is always shown with its condition.
+            Some(_) => {
+                let sign = if goal.sense == Sense::Min { "≥" } else { "≤" };
+                parts.pair(sign, format!("{}, some plans", goal.bound(bound, Room::Short)));
+            }
+        }
     }
     if parts.0.is_empty()
         && (run.state.is_active() || run.state == RunState::Elsewhere)
@@ -177,6 +187,11 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         }
     }
     parts.within(room)
+}
+
+/// Returns the words about a bound for a narrow place: `✓`, `claimed some plans`.
+pub fn short_word(word: &str) -> String {
+    word.replacen("verified", "✓", 1).replacen(" for some", " some", 1)
 }
 
 /// Returns one sentence about a run, for display and for copying.

@@ -34,6 +34,9 @@ const DIGITS: usize = 12;
 /// Number of rows of the bar with its ends and its caption.
 const ABOVE: u16 = 4;
 
+/// Number of columns of the title around the state of a run: the name of the pane and its rule.
+const AROUND_WORD: usize = 12;
+
 /// Minimum width at which the title shows the number of hidden runs.
 const HIDDEN: u16 = 28;
 
@@ -124,7 +127,12 @@ impl Solve {
                 };
                 vec![Piece::answer(marks.as_ref().map_or_else(String::new, words))]
             }
-            _ => vec![run_word(app)],
+            _ => {
+                // The clock goes before the name of the pane is cut.
+                let word = run_word(app, true);
+                let fits = word.text.chars().count() + AROUND_WORD <= usize::from(placed.area.width);
+                vec![if fits { word } else { run_word(app, false) }]
+            }
         };
         let runs = app.runs.newest();
         let remedy = format!("{} solves with {}", solve_key(app), work.now.method);
@@ -282,16 +290,16 @@ impl Solve {
         self.best.extend([Piece::muted(names[1]), Piece::answer(best)]);
         let Some(ideal) = marks.ideal else {
             self.caption.push(Piece::muted(match (marks.bound, marks.partial) {
-                (Some(_), _) => {
-                    fitting(&[format!("gap {}", marks.gap), marks.gap.replace(" verified", "")], width)
-                }
-                (None, Some(_)) => {
-                    // Words are dropped before numbers.
-                    let gap = marks.gap.split_inclusive('%').next().unwrap_or(&marks.gap);
-                    let texts = [format!("gap {}", marks.gap), format!("partial bound, gap {gap}")];
-                    fitting(&[&texts[..], &[format!("gap {gap}")]].concat(), width)
-                }
                 (None, None) => "nothing proven yet".to_owned(),
+                _ => {
+                    // Words are dropped before numbers.
+                    let plain = marks.gap.replace(" verified", "");
+                    let brief = plain.replace(" for some", " some");
+                    let [first, number] = [" (", " %"].map(|end| marks.gap.split(end).next().unwrap_or(""));
+                    let gaps = [&marks.gap, &plain].map(|gap| format!("gap {gap}"));
+                    let least = [format!("gap {first}"), format!("gap {number} %")];
+                    fitting(&[&gaps[..], &[plain, brief], &least].concat(), width)
+                }
             }));
             return;
         };

@@ -149,8 +149,9 @@ impl StartList {
             rows.push((StartRow::Gap, None));
         }
         if let Some(source) = &start.opening {
+            // Until it is open, keys wait for its panes.
             rows.push((StartRow::Words(vec![Piece::answer("opening "), Piece::text(source.clone())]), None));
-            rows.push((StartRow::Gap, None));
+            return;
         }
         if !start.problems.is_empty() {
             rows.extend(start.problems.iter().map(|problem| (StartRow::Problem(problem.clone()), None)));

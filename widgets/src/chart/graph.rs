@@ -207,7 +207,8 @@ impl Widget for &NetworkGraph<'_> {
         if let Some(ends) = self.selected {
             self.mark_selected(&mut pen, ends);
         }
-        // A name that would cover another name moves to the nearest free place; its node is then a dot.
+        // A name that would cover another name moves to the nearest free place, first in its row; if it no longer covers
+        // its node, the node is a dot.
         let mut taken: Vec<(i32, i32, i32)> = Vec::with_capacity(self.nodes.len());
         for (at, node) in self.nodes.iter().enumerate() {
             let (x, y) = self.middle(&pen, node);
@@ -226,8 +227,8 @@ impl Widget for &NetworkGraph<'_> {
                 };
                 inside && !taken.iter().any(covers)
             };
-            let places = [
-                (first, y),
+            let aside = (0..wide).flat_map(|far| [(first + far, y), (first - far, y)]);
+            let others = [
                 (first, y + 1),
                 (first, y - 1),
                 (x + 2, y),
@@ -237,10 +238,11 @@ impl Widget for &NetworkGraph<'_> {
                 (x + 2, y - 1),
                 (x - 1 - wide, y - 1),
             ];
-            let place = places.into_iter().find(is_free);
+            let place = aside.chain(others).find(is_free);
             // Dots do not cover names, because a dot in a name would be read as a letter.
             let covered = taken.iter().any(|(row, from, to)| *row == y && (*from..*to).contains(&x));
-            if place != Some((first, y)) && !covered {
+            let is_here = place.is_some_and(|(at, row)| row == y && (at - first).abs() < wide);
+            if !is_here && !covered {
                 pen.glyph(x, y, pen.glyphs().dot, style);
             }
             let Some((first, row)) = place else { continue };
@@ -297,5 +299,9 @@ mod tests {
         assert!(rows[0].contains(" c0.g0 -") && rows[0].ends_with("- c0.g1"), "{text}");
         assert!(rows[2].contains('-') && rows[3].contains("c0.g2"), "{text}");
         assert!(!rows[0].contains('x') && rows[1].contains('x'), "two names in one place: {text}");
+        let nodes = [node("c0.g2", 0.4, 0.5), node("c1.g14", 0.6, 0.5)];
+        let mut buf = Buffer::empty(area);
+        (&NetworkGraph::new(&theme, &nodes, &[])).render(area, &mut buf);
+        assert!(crate::text_of(&buf).contains("c0.g2  c1.g14"), "names that touch stay in their row");
     }
 }

@@ -146,13 +146,15 @@ fn spread(labels: &mut [EndLabel], y: &Heights) {
     }
 }
 
-/// Moves each run of labels in consecutive rows up, by half of the rows by which a label of it is below its line.
+/// Moves each run of labels, of which all but the first were moved down, up by half of the rows by which a label of it is
+/// below its line. A baseline at the top of its run rather keeps its row.
 fn centre(labels: &mut [EndLabel], y: &Heights) {
     let mut free = 0;
-    for run in labels.chunk_by_mut(|a, b| b.row == a.row + 1) {
+    for run in labels.chunk_by_mut(|_, b| b.row > y.row(b.share)) {
         let below = run.iter().map(|label| label.row - y.row(label.share)).max().unwrap_or(0);
+        let below = below - i32::from(run.first().is_some_and(|label| label.baseline));
         let above = run.first().map_or(0, |label| label.row - free);
-        let up = (below / 2).min(above).max(0);
+        let up = (below / 2).clamp(0, above.max(0));
         for label in &mut *run {
             label.row -= up;
         }
@@ -163,8 +165,9 @@ fn centre(labels: &mut [EndLabel], y: &Heights) {
 /// Fraction of the width before which the end of a curve has its label next to it.
 const EARLY: f64 = 0.7;
 
-/// Maximum number of columns between the end of a curve and its name.
+/// Maximum number of columns between the end of a curve and its name, and between a mark and its name in the same row.
 const AWAY: i32 = 8;
+const AWAY_IN_ROW: i32 = 24;
 
 /// Minimum number of rows of a plot with names next to the ends of curves.
 const HIGH: i32 = 5;
@@ -258,10 +261,11 @@ impl Chart<'_> {
         let column = left + cell_of(at, *width, dots_of(self.theme.glyphs.set).0);
         let from_edge = if edge > 0.5 { 1 } else { -1 };
         let away = (0..(y.rows() / 2).max(1)).flat_map(|row| [from_edge * row, -from_edge * row]);
+        let away = away.filter(|away| !is_mark || away.abs() <= 1);
         let rows = away.map(|away| y.row(edge) + away).filter(|row| (0..y.rows()).contains(row));
         let beside = |far: i32| move |row: i32| [(column + 2 + far, row), (column - 1 - wide - far, row)];
-        // The name of a mark keeps its row, if it can.
-        let own = (0..AWAY).filter(|_| is_mark).flat_map(|far| beside(far)(y.row(edge)));
+        // The name of a mark keeps its row, if it can; two rows away, it would be read as that of another curve.
+        let own = (0..AWAY_IN_ROW).filter(|_| is_mark).flat_map(|far| beside(far)(y.row(edge)));
         let farther = (1..AWAY).flat_map(|far| rows.clone().flat_map(beside(far)));
         let mut places = own.chain(rows.clone().flat_map(beside(0))).chain(farther);
         let behind = [" ", self.theme.glyphs.vertical_dotted, self.theme.glyphs.baseline];

@@ -74,3 +74,54 @@ fn names_of_events_are_above_the_plot() {
     let first = text.lines().position(|line| line.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)));
     assert!(first.is_some_and(|row| row >= 2), "{text}");
 }
+
+/// A name next to its mark keeps its row; far from it, it would be read as the name of another curve.
+#[test]
+fn the_name_of_a_mark_is_in_its_row_or_the_next() {
+    let theme = Theme::default();
+    let curve = |high: f64| (0..60).map(|at| (f64::from(at), high)).collect::<Vec<_>>();
+    let series = [
+        Series::new("replay", 'r', Tone::Answer).points(vec![(30.0, 9.0)]),
+        Series::new("bound", 'b', Tone::Good).points(curve(9.6)),
+        Series::new("ring", 'i', Tone::Text).points(curve(4.0)),
+    ];
+    for height in [8, 12, 16] {
+        let chart = Chart::new(&theme, &series, Axis::linear("s"), Axis::linear("GB/s"));
+        let text = drawn(&theme, &chart, (60, height));
+        let row = |name: &str| text.lines().position(|line| line.contains(name));
+        let mark = row("\u{25cf}").unwrap();
+        assert!(row("replay").is_none_or(|name| name.abs_diff(mark) <= 1), "{text}");
+    }
+}
+
+/// Labels that collide are moved; a label below them whose row is free stays in it, and so does a baseline at the top.
+#[test]
+fn only_labels_that_collide_leave_their_rows() {
+    let theme = Theme::default();
+    let line = |name: &'static str, letter, high| {
+        Series::new(name, letter, Tone::Text).points((0..60).map(|at| (f64::from(at), high)).collect())
+    };
+    let row = |text: &str, name: &str| text.lines().position(|line| line.contains(name)).unwrap();
+    let axis = || Axis::linear("GB/s").bounds(0.0, 10.0);
+    let series = [line("a", 'a', 9.0), line("b", 'b', 9.0), line("c", 'c', 9.0), line("low end", 'l', 6.0)];
+    let chart = Chart::new(&theme, &series, Axis::linear("s"), axis());
+    let crowded = drawn(&theme, &chart, (80, 12));
+    let alone = drawn(&theme, &Chart::new(&theme, &series[3..], Axis::linear("s"), axis()), (80, 12));
+    assert_eq!(row(&crowded, "low end"), row(&alone, "low end"), "{crowded}");
+    let lines = [Baseline { name: "any pod".into(), value: 9.0 }];
+    let series = [line("upper bound", 'u', 8.99), line("certified", 'c', 8.98)];
+    let chart = Chart::new(&theme, &series, Axis::linear("s"), axis()).baselines(&lines);
+    let text = drawn(&theme, &chart, (80, 12));
+    let curve = text.lines().position(|line| line.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)));
+    assert_eq!(Some(row(&text, "any pod")), curve, "{text}");
+}
+
+#[test]
+fn a_long_name_of_an_axis_takes_the_place_of_no_tick() {
+    let theme = Theme::default();
+    let curve = Series::new("latency", 'l', Tone::Text).points(vec![(0.0, 1.0), (1.6, 5.0)]);
+    let long = Axis::linear("offered, flits/cycle/chip");
+    let text = drawn(&theme, &Chart::new(&theme, &[curve], long, Axis::linear("us")), (60, 10));
+    let axis = text.lines().last().unwrap_or_default();
+    assert!(axis.contains("1.5") && axis.ends_with("offered"), "{text}");
+}

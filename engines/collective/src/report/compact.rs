@@ -2,7 +2,7 @@
 //! tree stands for its images under the symmetries of the plan.
 
 use super::finish::{in_groups, roots};
-use super::occupancy::{BUSY, across, binding, busiest, busy_cell, megabytes, of_link, rates, unit_of};
+use super::occupancy::{across, binding, busiest, busy_cell, busy_share, megabytes, of_link, rates, unit_of};
 use super::progress::until_finish;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::compose::{LinkUse, LinkUses, TimedTree, timed_trees};
@@ -109,14 +109,14 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> 
         Column::counts("links", "links").priority(1),
         Column::counts("sends", "sends of each").priority(3),
         Column::numbers("busy_us", "busy time", MICROSECONDS).priority(3),
-        Column::numbers("busy_share", "busy", BUSY),
+        Column::numbers("busy_share", "busy", Unit::PERCENT),
         Column::words("binding", "cut").priority(2),
     ];
     let finish_us = subject.result.claims.finish_us;
     let mut table = Table::new(["group of links", "groups of links"], columns).overview(OVERVIEW).bar(5);
     let orbits = orbits(subject)?;
     for orbit in &orbits {
-        let share = if finish_us > 0.0 { orbit.busy_us / finish_us } else { 0.0 };
+        let share = busy_share(orbit.busy_us, finish_us);
         let binding = grouped(orbit.binding as u64);
         let row = table.row(vec![
             Cell::new(subject.node(orbit.ends.0)),
@@ -223,7 +223,7 @@ fn shares(uses: &[(f64, f64, f64)], width_us: f64) -> Vec<f64> {
 /// Returns a sentence on the load of a link until the finish (`busy`), then in an interval.
 fn in_words(name: &str, busy: f64, (from_us, to_us): (f64, f64), (share, unit): (f64, Unit)) -> Phrase {
     let time = |time_us: f64| text::number(time_us / 1e6, unit);
-    let percent = |share: f64| text::number(share.min(1.0), BUSY);
+    let percent = |share: f64| text::number(share.min(1.0), Unit::PERCENT);
     Phrase::new()
         .answer(format!("> {}", name.trim_start_matches(['▌', ' '])))
         .text(format!("  busy {} %", percent(busy)))
@@ -234,7 +234,7 @@ fn in_words(name: &str, busy: f64, (from_us, to_us): (f64, f64), (share, unit): 
 fn lane(subject: ExplainedPlan<'_>, orbit: &LinkOrbit, loads: &[f64], unit: Unit) -> Lane {
     let finish_us = subject.result.claims.finish_us;
     let width_us = finish_us / COLUMNS as f64;
-    let name = orbit.name(subject);
+    let (name, busy) = (orbit.name(subject), busy_share(orbit.busy_us, finish_us));
     let is_separate = orbit.uses.len() <= MOST_SPANS && orbit.uses.iter().all(|(_, _, share)| *share == 1.0);
     let mut parts: Vec<(f64, f64, f64)> = Vec::new();
     if is_separate {
@@ -253,12 +253,12 @@ fn lane(subject: ExplainedPlan<'_>, orbit: &LinkOrbit, loads: &[f64], unit: Unit
         start_s: from_us / 1e6,
         end_s: to_us / 1e6,
         idle: (1.0 - share).max(0.0),
-        sentence: in_words(&name, orbit.busy_us / finish_us, (from_us, to_us), (share, unit)),
+        sentence: in_words(&name, busy, (from_us, to_us), (share, unit)),
         ..Span::default()
     };
     Lane {
         spans: parts.iter().map(span).collect(),
-        words: format!("{:>6} {:>10}", text::number(orbit.busy_us / finish_us, BUSY), megabytes(orbit.bytes)),
+        words: format!("{:>6} {:>10}", text::number(busy, Unit::PERCENT), megabytes(orbit.bytes)),
         tone: if orbit.binding > 0 { Tone::Answer } else { Tone::Text },
         name,
     }

@@ -8,8 +8,11 @@ use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Sense;
 use lightbay_core::quantity::{self, grouped};
-use lightbay_core::report::{Cell, Column, Fact, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::report::{
+    Cell, Column, Fact, Facts, Phrase, Section, Table, Tone, Unavailable, Unit, text,
+};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 const TIME: Unit = MICROSECONDS.with_decimals(3);
@@ -28,7 +31,7 @@ fn figures(subject: ExplainedPlan<'_>) -> Facts {
     let mut facts = Facts::new();
     facts.number("finish_us", "finish", TIME, Cell::new(claims.finish_us).tone(Tone::Answer));
     facts.add("finish_epochs", "epochs", claims.finish_epochs);
-    facts.number("epoch_us", "length of an epoch", MICROSECONDS.with_decimals(6), time.epoch_us);
+    facts.number("epoch_us", "length of an epoch", MICROSECONDS, time.epoch_us);
     let rate = Unit::new("GB/s", 1.0, Some(3));
     facts.number("algbw_gbyte_per_s", "algorithm bandwidth", rate, claims.algbw_gbyte_per_s);
     if let Some(replay_us) = claims.replay_us {
@@ -85,7 +88,15 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         None => section,
     };
     let section = match trees(subject) {
-        Some((title, table)) => section.block("trees", title, table),
+        Some((title, table)) => {
+            let mut shown = table.clone();
+            let equal = without_constants(&mut shown, &["share", "hops", "pieces"]);
+            section.block("trees", title.as_str(), table).only_written().on_screens(
+                "sorts_of_trees",
+                title + &equal,
+                shown,
+            )
+        }
         None => section,
     };
     match tenants(subject) {
@@ -149,10 +160,10 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
     let floor_us = (floor_us * 1e3).floor() / 1e3;
     let replay = claims
         .replay_us
-        .map_or_else(String::new, |replay_us| format!(", and this schedule ends after {replay_us:.3} us"));
+        .map_or_else(String::new, |replay_us| format!(", and this schedule ends after {replay_us:.3} µs"));
     Some(format!(
-        "the finish of {:.3} us omits latencies of up to {threshold} epochs (alpha_threshold): with all \
-         latencies, no schedule ends before {floor_us} us{replay}",
+        "the finish of {:.3} µs omits latencies of up to {threshold} epochs (alpha_threshold): with all \
+         latencies, no schedule ends before {floor_us} µs{replay}",
         claims.finish_us
     ))
 }
@@ -234,17 +245,10 @@ fn trees(subject: ExplainedPlan<'_>) -> Option<(String, Table)> {
     ]);
     let mut table = Table::new(["sort of tree", "sorts of trees"], columns).overview(super::OVERVIEW);
     for (part, plan) in (1usize..).zip(parts) {
-        // Trees with equal figures share a row, in the order of their first tree.
-        let mut alike: Vec<(TreeFigures, usize)> = Vec::new();
-        let mut rows: BTreeMap<TreeFigures, usize> = BTreeMap::new();
+        // Trees with equal figures share a row.
+        let mut alike: BTreeMap<TreeFigures, usize> = BTreeMap::new();
         for tree in &plan.trees {
-            let figures = TreeFigures::of(plan, tree);
-            if let Some(row) = rows.get(&figures) {
-                alike[*row].1 += 1;
-            } else {
-                rows.insert(figures.clone(), alike.len());
-                alike.push((figures, 1));
-            }
+            *alike.entry(TreeFigures::of(plan, tree)).or_default() += 1;
         }
         for (figures, count) in alike {
             let mut row = Vec::new();
@@ -268,6 +272,26 @@ fn trees(subject: ExplainedPlan<'_>) -> Option<(String, Table)> {
     Some((format!("Trees of {}", roots(subject)), table))
 }
 
+/// Removes the columns whose cells are all equal, and returns their values in words for the heading of the table.
+pub(super) fn without_constants(table: &mut Table, names: &[&str]) -> String {
+    let mut words = String::new();
+    for name in names {
+        let Some(at) = table.columns.iter().position(|column| column.name == *name) else { continue };
+        let (first, rest) = match table.rows.as_slice() {
+            [first, rest @ ..] if !rest.is_empty() => (first.cells[at].clone(), rest),
+            _ => continue,
+        };
+        if rest.iter().all(|row| row.cells[at] == first) {
+            let column = table.columns.remove(at);
+            let _ = write!(words, ", {} {}", column.label, text::cell(&first, column.unit));
+            for row in &mut table.rows {
+                row.cells.remove(at);
+            }
+        }
+    }
+    words
+}
+
 /// Returns the number of roots of the listed trees in words, and what is known of the other roots.
 pub(super) fn roots(subject: ExplainedPlan<'_>) -> String {
     let trees = subject.result.trees.iter().flat_map(|plan| &plan.trees);
@@ -285,14 +309,14 @@ fn fraction(text: &str) -> Option<f64> {
     Some(above.parse::<f64>().ok()? / below.parse::<f64>().ok()?)
 }
 
-/// Figures of a tree.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// Figures of a tree, in the order in which trees are sorted.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct TreeFigures {
     root: u32,
     dest: Option<u32>,
+    depth: usize,
     share: String,
     hops: usize,
-    depth: usize,
     pieces: usize,
 }
 
@@ -349,7 +373,7 @@ fn cut(subject: ExplainedPlan<'_>) -> Option<Table> {
         Column::numbers("rate", "rate", Unit::new("GB/s", 1.0, None)),
         Column::numbers("bytes", "carries", Unit::new("MB", 1e-6, Some(3))),
         Column::numbers("busy_us", "busy", TIME),
-        Column::numbers("busy_share", "of the time", super::occupancy::BUSY),
+        Column::numbers("busy_share", "of the time", Unit::PERCENT),
     ];
     let mut table = Table::new(["link", "links"], columns).bar(4);
     let finish_us = subject.result.claims.finish_us;
@@ -363,7 +387,7 @@ fn cut(subject: ExplainedPlan<'_>) -> Option<Table> {
             Cell::new(rate / 1000.0),
             Cell::new(busy_us * rate),
             Cell::new(busy_us),
-            Cell::new(if finish_us > 0.0 { busy_us / finish_us } else { 0.0 }),
+            Cell::new(super::occupancy::busy_share(busy_us, finish_us)),
         ]);
     }
     (!table.rows.is_empty()).then_some(table)

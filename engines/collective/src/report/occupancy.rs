@@ -5,7 +5,6 @@ use super::progress::arrivals;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::files::occupation::{Transmission, transmissions};
 use crate::scenario::CollectiveSort;
-use lightbay_core::kind::Sense;
 use lightbay_core::quantity::grouped;
 use lightbay_core::report::{
     About, Cell, Column, HUES, Lane, Matrix, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit,
@@ -13,8 +12,12 @@ use lightbay_core::report::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Unit of loads; rounded down, so that 100 % means that a link never waits.
-pub(super) const BUSY: Unit = Unit::PERCENT.bounding(Sense::Min);
+/// Returns the part of the time until the finish in which a link is busy. A part below 1 is written at most as 99.99 %,
+/// so that 100 % means that the link never waits.
+pub(super) fn busy_share(busy_us: f64, finish_us: f64) -> f64 {
+    let part = if finish_us > 0.0 { busy_us / finish_us } else { 0.0 };
+    if part < 1.0 - 1e-9 { part.min(0.999_94) } else { part }
+}
 
 /// Number of links of a network divided by the maximum number of its links that are marked as images of a cut.
 const FEW: usize = 4;
@@ -287,11 +290,11 @@ fn lanes(
         .map(|load| {
             let (ends, busy_us, _) = load;
             let binding = binding.contains(ends);
-            let share = if finish_us > 0.0 { busy_us / finish_us } else { 0.0 };
+            let share = busy_share(*busy_us, finish_us);
             let bytes = bytes_of(load);
             Lane {
                 name: format!("{}{}", if binding { "▌" } else { " " }, subject.link(ends.0, ends.1)),
-                words: format!("{:>6} {:>8}", text::number(share, BUSY), amount(bytes)),
+                words: format!("{:>6} {:>8}", text::number(share, Unit::PERCENT), amount(bytes)),
                 tone: if binding { Tone::Answer } else { Tone::Text },
                 spans: Vec::new(),
             }
@@ -383,7 +386,8 @@ impl<'a> SendWords<'a> {
         let next = self.departures.partition_point(|start| *start < (send.piece, send.to, *arrival));
         let onward = self.departures.get(next).filter(|start| (start.0, start.1) == (send.piece, send.to));
         let needed = match onward {
-            Some((.., epoch)) => format!("forwarded in epoch {}", grouped((*epoch).into())),
+            // A row does not end before the number.
+            Some((.., epoch)) => format!("forwarded in epoch\u{a0}{}", grouped((*epoch).into())),
             None if *arrival == subject.result.claims.finish_epochs => "the last delivery".to_owned(),
             None => "not forwarded".to_owned(),
         };
@@ -427,7 +431,7 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
         Column::words("to", "to"),
         Column::counts("sends", "sends").priority(2),
         Column::numbers("busy_us", "busy time", Unit::new("µs", 1.0, Some(3))).priority(3),
-        Column::numbers("busy_share", "busy", BUSY),
+        Column::numbers("busy_share", "busy", Unit::PERCENT),
         Column::words("binding", "cut").priority(1),
     ];
     let finish_us = subject.result.claims.finish_us;
@@ -436,7 +440,7 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
     let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW).bar(4);
     let mut row = |ends: (u32, u32), busy_us: f64, sends: usize| {
         let binding = binding.contains(&ends);
-        let share = if finish_us > 0.0 { busy_us / finish_us } else { 0.0 };
+        let share = busy_share(busy_us, finish_us);
         let row = table.row(vec![
             Cell::new(subject.node(ends.0)),
             Cell::new(subject.node(ends.1)),
@@ -463,8 +467,7 @@ pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
 
 /// Adds the load of the busiest link to the title of a section on links, and explains the columns.
 pub(super) fn busiest(section: Section, most_us: f64, finish_us: f64) -> Section {
-    let share = if finish_us > 0.0 { most_us / finish_us } else { 0.0 };
-    let share = format!("{} %", text::number(share, BUSY));
+    let share = format!("{} %", text::number(busy_share(most_us, finish_us), Unit::PERCENT));
     section
         .answer(Phrase::new().muted("busiest ").answer(share))
         .legend("busy: part of the time until the finish; cut: crosses a cut that gives the bound")
@@ -476,6 +479,6 @@ pub(super) fn of_link(name: &str, share: f64, busy_us: f64, sends: (usize, &str)
     let note = if note.is_empty() { String::new() } else { format!("  {note}") };
     Phrase::new()
         .answer(format!("> {name}"))
-        .text(format!("  busy {} %", text::number(share, BUSY)))
+        .text(format!("  busy {} %", text::number(share, Unit::PERCENT)))
         .muted(format!("  {} µs  {count} {word}{}{note}", in_groups(busy_us), sends.1))
 }

@@ -7,7 +7,7 @@ use lightbay_core::event::EventBody;
 use lightbay_core::kind::Kind;
 use lightbay_core::param::ParamValue;
 use lightbay_core::report::session::RunPoint;
-use lightbay_core::report::{Body, RunBeside};
+use lightbay_core::report::{Body, Cell, Column, RunBeside, Table, Unit, text};
 use lightbay_core::testing::Ask;
 
 #[test]
@@ -40,8 +40,8 @@ fn a_finish_that_leaves_latencies_out_stands_beside_its_floor() {
         let plan = downcast::<Collective>(&plan).unwrap();
         (plan.plan().objective.value, Collective::caveat(plan.plan()))
     };
-    let said = "the finish of 1000.000 us omits latencies of up to 0.1 epochs (alpha_threshold): with all \
-                latencies, no schedule ends before 1050 us, and this schedule ends after 1050.000 us";
+    let said = "the finish of 1000.000 µs omits latencies of up to 0.1 epochs (alpha_threshold): with all \
+                latencies, no schedule ends before 1050 µs, and this schedule ends after 1050.000 µs";
     assert_eq!(caveat(&scenario), (1000.0, Some(said.to_owned())));
     scenario.time.alpha_threshold = 0.0;
     assert_eq!(caveat(&scenario), (2000.0, None));
@@ -188,6 +188,25 @@ fn the_cut_of_a_floor_is_marked_too() {
         spans.lanes.iter().map(|lane| lane.name.as_str()).filter(|name| name.starts_with('▌')).collect();
     assert!(!marked.is_empty());
     assert!(marked.iter().all(|name| name.contains("c0") && name.contains("c1")), "{marked:?}");
+}
+
+#[test]
+fn busy_parts_are_rounded_but_never_up_to_all() {
+    let shown = |busy_us, finish_us| text::number(occupancy::busy_share(busy_us, finish_us), Unit::PERCENT);
+    assert_eq!([shown(10.0, 11.25), shown(58.0, 84.0)], ["88.89", "69.05"]);
+    assert_eq!([shown(0.999_99, 1.0), shown(1.0 - 1e-12, 1.0), shown(1.0, 0.0)], ["99.99", "100.00", "0.00"]);
+}
+
+#[test]
+fn a_column_of_equal_cells_moves_to_the_heading() {
+    let columns =
+        [Column::words("root", "root"), Column::counts("hops", "hops"), Column::counts("depth", "depth")];
+    let mut table = Table::new(["tree", "trees"], columns.to_vec());
+    for (root, depth) in [("a", 3), ("b", 4)] {
+        table.row(vec![Cell::new(root), Cell::new(15), Cell::new(depth)]);
+    }
+    assert_eq!(finish::without_constants(&mut table, &["hops", "depth"]), ", hops 15");
+    assert!(table.columns.len() == 2 && table.rows.iter().all(|row| row.cells.len() == 2));
 }
 
 #[test]

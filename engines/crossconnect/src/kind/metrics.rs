@@ -20,9 +20,20 @@ pub(super) const METRICS: &[MetricInfo] = &[
         Unit::COUNT,
         "Number of installed circuits at working ports: kept and removed circuits.",
     )
-    .derived(|figures| Some(figures.get("kept_circuits")? + figures.value))
+    .derived(|figures| Some(figures.get("kept_circuits")? + figures.value).filter(|all| *all > 0.0))
     .early_in_header(2)
     .titled("of"),
+    MetricInfo::input(
+        "set_up_circuits",
+        "set up",
+        Unit::COUNT,
+        "Number of circuits that the change sets where none is installed.",
+    )
+    .derived(|figures| {
+        let installed = figures.get("kept_circuits")? + figures.value;
+        figures.get("added_circuits").filter(|_| installed == 0.0)
+    })
+    .early_in_header(2),
     MetricInfo::bound("bound", "bound", Unit::COUNT, "Proven lower bound on the removals of every plan.")
         .derived(|figures| figures.bound)
         .early_in_header(1),

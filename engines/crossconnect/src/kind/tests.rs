@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::assignment::Assignment;
 use crate::scenario::presets;
+use lightbay_core::metric::Figures;
 use lightbay_core::param::ParamValue;
 
 fn example() -> (CrossconnectScenario, CrossconnectResult) {
@@ -18,6 +19,20 @@ fn the_circuits_of_a_plan_are_those_that_are_wanted() {
     let matrix = circuits(&scenario, result.changes().unwrap());
     assert_eq!(matrix.circuits, [(0, 1, 1), (0, 2, 1), (0, 3, 2), (1, 2, 2), (1, 3, 1), (2, 3, 1)]);
     assert_eq!((matrix.ports_per_pod, matrix.pods[3].as_str()), (vec![4; 4], "pod 3"));
+}
+
+#[test]
+fn where_nothing_is_installed_the_header_counts_the_circuits_that_are_set_up() {
+    let shown = |kept: f64| {
+        let metrics = [("kept_circuits", kept), ("added_circuits", 4.0)];
+        let metrics = metrics.map(|(name, value)| (name.to_owned(), value)).into();
+        let figures = Figures { value: 0.0, bound: Some(0.0), metrics: &metrics };
+        ["set_up_circuits", "installed_circuits"].map(|name| {
+            metrics::METRICS.iter().find(|info| info.name == name).and_then(|info| info.of(&figures))
+        })
+    };
+    assert_eq!(shown(0.0), [Some(4.0), None]);
+    assert_eq!(shown(12.0), [None, Some(12.0)]);
 }
 
 #[test]

@@ -87,7 +87,22 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         counted(u64::from(scenario.pods), "pod", "pods"),
         counted(u64::from(scenario.ocs_count), "switch", "switches")
     );
-    let section = Section::new(title, facts);
+    // A screen has one row for the ports of both sides and one for the circuits. The sentence has the bound.
+    let mut shown = facts.clone();
+    shown.facts.retain(|fact| match fact.name {
+        "ports_b" | "installed_circuits" => false,
+        "lower_bound_removed_circuits" => installed == 0,
+        "uniform" => !scenario.is_uniform(),
+        _ => true,
+    });
+    for fact in &mut shown.facts {
+        match fact.name {
+            "ports_a" if b > 0 => fact.sentence = format!("and {b} on side B"),
+            "wanted_circuits" => fact.sentence = format!("and {installed} installed"),
+            _ => {}
+        }
+    }
+    let section = Section::new(title, facts).only_written().on_screens("figures", "", shown);
     let section = match installed {
         0 => section,
         _ => section.sentence(

@@ -137,11 +137,12 @@ pub(super) fn section(order: &PhaseOrder) -> Section {
     facts.sentence(verdict(own.rule, own_contended, own.phases.len()));
     facts.add("contended_phases_of_other_rule", "with the other rule", toned(other_contended));
     facts.sentence(verdict(other.rule, other_contended, other.phases.len()));
-    let answer = Phrase::new().text(format!("{}  ", word(own.rule)));
+    let answer = Phrase::new().text(word(own.rule));
     let answer = if own_contended == 0 {
-        answer.good("no GPU receives two flows")
+        answer.good("  no GPU receives two flows")
     } else {
-        answer.bad(format!("! in {own_contended} of {} phases some GPU receives two flows", own.phases.len()))
+        let all = own.phases.len();
+        answer.bad(format!("  ! in {own_contended} of {all} phases some GPU receives two flows"))
     };
     let first_of_other = own.phases.len() as u32 + 1;
     let own_rows = own.table(&own_figures, 1);

@@ -14,8 +14,8 @@ use lightbay_core::report::{
 };
 use lightbay_core::standing::{KnownBound, Standing};
 
-/// Multiple of the removals of the best plan at which the scale of the bars ends at most.
-const OFF_SCALE: f64 = 3.0;
+/// Multiple of the removals of the best baseline at which the scale of the bars ends at most.
+const OFF_SCALE: f64 = 2.0;
 
 /// The plan to rank, and the plans that it is compared with.
 pub(super) struct Ranked<'a> {
@@ -65,12 +65,11 @@ impl Ranked<'_> {
             self.methods(&rivals),
         );
         let section = match self.per_switch(&rivals) {
-            Some(matrix) => {
-                let most = matrix.cells.iter().filter_map(|cell| cell.value.as_f64()).fold(0.0, f64::max);
+            Some((matrix, most)) if most > 0.0 => {
                 let title = format!("Circuits removed at each switch, 0 to {}", number(most));
                 section.on_screens("per_switch", title, matrix)
             }
-            None => section,
+            _ => section,
         };
         section.block("beside", "", self.circumstances(&rivals))
     }
@@ -119,9 +118,11 @@ impl Ranked<'_> {
         let label = format!("bound {}, {word}", number(bound));
         let limit = Line { name: "bound".to_owned(), label, value: bound };
         let mut table = Table::new(["method", "methods"], columns).bar(1).limit(Some(limit)).of_plans();
-        // Baselines that remove many times more circuits would hide the differences of the best plans.
+        // Baselines that remove many times more circuits would hide the differences of the best plans. The scale stays
+        // when a run finds a better plan, because baselines do not change.
         let values = || rivals.iter().map(|plan| plan.value);
-        let most = OFF_SCALE * values().fold(f64::INFINITY, f64::min);
+        let best = self.baselines.iter().map(|plan| plan.removed as f64).reduce(f64::min);
+        let most = OFF_SCALE * best.unwrap_or_else(|| values().fold(f64::INFINITY, f64::min));
         table.full = (most > bound && values().any(|value| value > most)).then_some(most);
         for plan in rivals {
             let name = Cell::new(plan.method.as_str());
@@ -160,8 +161,8 @@ impl Ranked<'_> {
     }
 
     /// Returns the removed circuits of every switch, for this plan, the plan with which it is compared, and the computed
-    /// baselines; `None` for a single switch.
-    fn per_switch(&self, rivals: &[&PlanBeside]) -> Option<Matrix> {
+    /// baselines, and the largest of these numbers; `None` for a single switch.
+    fn per_switch(&self, rivals: &[&PlanBeside]) -> Option<(Matrix, f64)> {
         let of_rival = |plan: &PlanBeside| {
             let plan = downcast::<Crossconnect>(plan.plan.as_ref()?)?;
             let changes = plan.plan().result.changes()?;
@@ -180,7 +181,8 @@ impl Ranked<'_> {
         lines.extend(computed.into_iter().map(|plan| (plan.method.to_owned(), plan.per_switch.clone())));
         // The others have the order of the table.
         lines[1..].sort_by_key(|(_, counts)| counts.iter().sum::<u32>());
-        Some(Matrix {
+        let most = lines.iter().flat_map(|(_, counts)| counts).max().copied().unwrap_or(0);
+        let matrix = Matrix {
             name: "removed_circuits",
             unit: Unit::COUNT,
             rows: lines.iter().map(|(name, _)| name.clone()).collect(),
@@ -188,7 +190,8 @@ impl Ranked<'_> {
             cells: lines.iter().flat_map(|(_, counts)| counts.iter().copied().map(Cell::new)).collect(),
             shaded: true,
             ..Matrix::default()
-        })
+        };
+        Some((matrix, f64::from(most)))
     }
 
     /// Returns further facts: the gain of the change, circuits that every plan removes, and other bounds.
@@ -212,9 +215,6 @@ impl Ranked<'_> {
         if rivals.iter().any(|plan| plan.began_with.is_some()) {
             facts.add("warm", "hot start", true);
             facts.sentence("the search started from a known plan; R solves from scratch");
-        }
-        if self.beside.run.as_ref().is_some_and(|run| run.is_active) {
-            facts.add("run", "run", "active on this scenario");
         }
         facts
     }

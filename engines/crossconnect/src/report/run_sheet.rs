@@ -122,7 +122,8 @@ pub(super) fn detail(
     });
     let (pods, pairs) = (down(["pod", "pods"], pods), down(["pair", "pairs"], pairs));
     let mut section = Section::empty(format!("step {number}"))
-        .context(Phrase::new().muted(format!("circuits in service during the step: {}", left(step.all))))
+        .context("no.: number of a port on its switch")
+        .remark(format!("Circuits in service during the step: {}.", left(step.all)))
         .block("ports", "Ports", ports);
     if pods.rows.is_empty() {
         section = section.remark("No pod loses a circuit during this step.");

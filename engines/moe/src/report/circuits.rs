@@ -353,6 +353,17 @@ pub(super) fn layers(result: &MoeResult) -> Section {
             sentence.muted(format!("; circuits change before {}", before.join(" and before ")))
         };
     }
+    // If routes balance both networks, a screen shows their common time once.
+    let mut shown = table.clone();
+    let is_balanced =
+        |layer: &LayerPlan| (layer.all_to_all.step3_ocs_ms - layer.all_to_all.step3_eps_ms).abs() < 5e-4;
+    if result.layers.iter().all(is_balanced) {
+        shown.columns.remove(3);
+        shown.columns[2].label = "on each network".to_owned();
+        for row in &mut shown.rows {
+            row.cells.remove(3);
+        }
+    }
     let answer = slowest.map_or_else(Phrase::new, |layer| {
         let time = format!("{:.3} ms", layer.all_to_all.all_to_all_ms);
         Phrase::new().muted(format!("layer {} takes longest: ", layer.layer)).answer(time)
@@ -362,6 +373,8 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         .answer(answer)
         .usual(slowest.map(|layer| layer.layer))
         .block("", "", table)
+        .only_written()
+        .on_screens("layers", "", shown)
         .remark(ANALYTIC);
     match circuits_by_layer(result) {
         Some(matrix) => {

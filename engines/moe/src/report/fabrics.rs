@@ -45,6 +45,8 @@ fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<Pri
         own.map(|plan| ("this plan", Cow::Borrowed(plan))).into_iter().collect();
     let mut absent = Vec::new();
     for (word, fabric) in FabricKind::ALL.into_iter().filter(|(_, fabric)| *fabric != FabricKind::Mfabric) {
+        // The method and all titles have a hyphen.
+        let word = if fabric == FabricKind::FatTree { "fat-tree" } else { word };
         match assemble::fabric(scenario, fabric) {
             Ok(other) => found.push((word, Cow::Owned(other.result))),
             Err(why) => absent.push(format!("{word}: {}.", why.0)),

@@ -47,7 +47,6 @@ fn parts(result: &MoeResult) -> Facts {
     let all = |part: f64| times(result) * part;
     let mut facts = Facts::new();
     facts.number("iteration_ms", "iteration", ITERATION, Cell::new(plan.iteration_ms).tone(Tone::Answer));
-    facts.sentence(format!("on {}", plan.fabric.word()));
     facts.part("all_compute_ms", "computing", ITERATION, all(compute));
     facts.part("all_tensor_parallel_ms", "tensor-parallel exchanges", ITERATION, all(tensor));
     facts.part("all_exchanges_ms", "all-to-alls", ITERATION, Cell::new(all(exchange)).tone(Tone::Answer));
@@ -55,7 +54,7 @@ fn parts(result: &MoeResult) -> Facts {
     facts.part("all_stalls_ms", "stalls", ITERATION, Cell::new(all(stall)).tone(tone));
     facts.part("data_parallel_ms", "gradients", ITERATION, plan.data_parallel_ms);
     facts.sentence("once per iteration");
-    facts.add("fabric", "network", plan.fabric.word());
+    facts.add("fabric", "network", plan.fabric.word().replace('_', "-"));
     facts.number("compute_ms", "compute per micro-batch", MS, compute);
     facts.number("tensor_parallel_ms", "tensor-parallel exchanges per micro-batch", MS, tensor);
     facts.number("all_to_all_ms", "all-to-alls per micro-batch", MS, exchange);

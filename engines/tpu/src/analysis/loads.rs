@@ -148,15 +148,15 @@ pub fn levels(totals: &[u32], most: usize) -> Vec<Level> {
     let width = if counts.len() <= most as usize { 1 } else { (high - low + 1).div_ceil(most).max(1) };
     let mut levels: Vec<Level> = Vec::new();
     for (&load, &(electrical, optical)) in counts.iter().rev() {
-        let bottom = high - (high - load) / width * width;
-        let bottom = (bottom + 1).saturating_sub(width);
+        let top = high - (high - load) / width * width;
+        let bottom = (top + 1).saturating_sub(width).max(low);
         match levels.last_mut() {
             Some(level) if width > 1 && level.load.0 == bottom => {
                 level.electrical += electrical;
                 level.optical += optical;
             }
             _ => {
-                let load = if width > 1 { (bottom, bottom + width - 1) } else { (load, load) };
+                let load = if width > 1 { (bottom, top) } else { (load, load) };
                 levels.push(Level { load, electrical, optical });
             }
         }

@@ -18,7 +18,7 @@ pub(super) fn limit(chips: usize, claims: &RoutingClaims) -> Section {
     let limit = most(chips, claims);
     let mut facts = Facts::new();
     facts.number("limit_flits_per_cycle_per_node", "saturation, at most", Unit::FLITS, limit);
-    facts.sentence("if the most loaded channel is always busy");
+    facts.sentence("if the most loaded channel is full");
     facts.add("max_channel_load", "max channel load", claims.max_channel_load);
     facts.sentence("routes over this channel");
     let pairs = (chips as f64 * others).max(1.0);

@@ -87,7 +87,7 @@ impl Compared<'_> {
                 .answer(format!("> certified {}", mcf(certified)))
                 .muted(format!("  x {chips} = "))
                 .answer(format!("{:.3}", certified * chips))
-                .muted(" per chip"),
+                .muted(format!(" per chip, bound {:.3}", standing.any * chips)),
             (None, Some(metric)) => {
                 Phrase::new().answer(format!("> at most {}", mcf(metric))).muted("  nothing certified yet")
             }
@@ -95,9 +95,6 @@ impl Compared<'_> {
         };
         if let Some(gap) = standing.gap() {
             phrase = phrase.muted("  this pod at most ").text(format!("{} % more", open_percent(gap, 2)));
-        }
-        if standing.certified.is_some() {
-            phrase = phrase.muted(format!("  any pod at most {:.3}", standing.any * chips));
         }
         if let Some((_, phase)) = run.filter(|run| run.is_active).and_then(|run| run.phases.last()) {
             phrase = phrase.muted(format!("  {}", phase.name)).text(format!(" {}", phase.detail));

@@ -20,7 +20,10 @@ const NOTHING_S: f64 = 1e-9;
 pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref();
     let Some((run, stats)) = run.and_then(|run| Some((run, run.generations.stats.as_ref()?))) else {
-        return Err(Unavailable::absent("no genetic search yet", "solve with delta-fast or delta-level"));
+        // The genetic phase of an active run may follow.
+        let is_active = beside.run.as_ref().is_some_and(|run| run.is_active);
+        let remedy = if is_active { "" } else { "solve with delta-fast or delta-level" };
+        return Err(Unavailable::absent("no genetic search yet", remedy));
     };
     let values = Values { run, beside, ideal_s: ideal_s(beside) };
     let mut section = Section::empty("Generations")
@@ -133,8 +136,14 @@ impl Values<'_> {
         };
         let (bests, means) = (searches(&generations.best), searches(&generations.mean));
         let last = |searches: &[&[RunPoint]]| searches.last().map_or_else(Vec::new, |points| points.to_vec());
+        // The best loss may lie below the lowest tick of a logarithmic axis.
+        let mut of_best = "best".to_owned();
+        if values_are_log {
+            let loss = number(self.loss(best), Unit::MILLISECONDS.with_decimals(1));
+            of_best = format!("best {loss} ms");
+        }
         let mut curves = vec![
-            curve("best", self.label("best", best), Tone::Answer, &last(&bests), true),
+            curve("best", self.label(&of_best, best), Tone::Answer, &last(&bests), true),
             curve("mean", "mean".to_owned(), Tone::Muted, &last(&means), false),
         ];
         // Earlier searches of the run have a curve each.
@@ -188,7 +197,7 @@ mod tests {
 
     use super::super::beside::tests::plan;
     use super::*;
-    use lightbay_core::report::json;
+    use lightbay_core::report::{Body, json};
     use std::collections::BTreeMap;
 
     fn beside() -> Surroundings {
@@ -217,6 +226,8 @@ mod tests {
             (section.subject.as_str(), section.answer.to_string()),
             ("delta-fast", "best 11.000000".into())
         );
+        let Body::Curves(log) = &section.blocks[0].body else { panic!("no curves") };
+        assert_eq!(log.curves[0].label, "best 1000.0 ms NCT 1.500");
         let written = json::section(&section);
         assert!(written.get("log_axes").is_none(), "the same curves are written once");
         let even = &written["even_axes"];
@@ -251,5 +262,7 @@ mod tests {
         assert_eq!(curves["even_axes"]["curves"][0]["name"], "best_makespan_s");
         beside.run = None;
         assert!(in_session(&beside).unwrap_err().to_string().contains("delta-fast"));
+        beside.run = Some(RunBeside { is_active: true, ..RunBeside::default() });
+        assert!(!in_session(&beside).unwrap_err().to_string().contains("delta-fast"));
     }
 }

@@ -150,7 +150,9 @@ fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
         return run_of_plan(app, selected);
     }
     let chosen = selected.and_then(|id| app.runs.get(id)).filter(|run| wanted(run));
-    chosen.or_else(|| app.runs.latest(wanted))
+    // Before any genetic search, an active run may still begin one.
+    let may_evolve = || app.runs.active().last().filter(|_| sort == RunSort::Generations);
+    chosen.or_else(|| app.runs.latest(wanted)).or_else(may_evolve)
 }
 
 /// Returns, while the best plan is displayed, an active run, preferably the run selected in the strip; otherwise the

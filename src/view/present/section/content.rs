@@ -469,6 +469,7 @@ impl SectionContent {
             // A list in several columns names its hidden rows below the last one.
             self.list_is_drawn = true;
             self.list.draw(&still, Selection::default(), split.list, buf, &mut nobody);
+            self.list.name_rows(&still, split.list, buf);
         }
     }
 

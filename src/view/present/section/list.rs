@@ -8,7 +8,7 @@ use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
-use crate::view::present::rows::{InSight, in_sight, line};
+use crate::view::present::rows::{InSight, VisiblePart, ends, in_sight, line, row};
 pub use block::ListBlock;
 use block::{ListRow, VisibleRows, figures, sentence};
 use lightbay_core::report::{Body, Phrase, Section};
@@ -29,8 +29,8 @@ const GAP: u16 = 2;
 pub struct List {
     parts: Vec<Part>,
     state: TableState,
-    /// First and last visible row, from 1, and total number of rows; `None` if all rows fit.
-    sight: Option<[usize; 3]>,
+    /// What the list says about its hidden rows, with the index of the block that it is about; `None` if all rows fit.
+    sight: Option<(Option<usize>, InSight)>,
 }
 
 /// Name of an item of a list, by which the item is found again in the list of another plan: its block, and the texts of
@@ -116,7 +116,23 @@ impl List {
 
     /// Returns the visible rows, if not all rows fit.
     pub fn in_sight(&self) -> Option<InSight> {
-        self.sight.and_then(|[first, last, all]| in_sight((first - 1, last + 1 - first, all), (0, 0, 0)))
+        self.sight.map(|(_, sight)| sight)
+    }
+
+    /// Writes the visible rows into the heading of the block that they are about, if the heading is visible in a list
+    /// that starts with its first row; then no other place states them.
+    pub fn name_rows(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
+        let Some((Some(at), sight)) = self.sight.filter(|_| !self.is_newest_last()) else { return };
+        let Some((part, name)) = self.parts.get(at).and_then(|part| Some((part, part.block.heading()?)))
+        else {
+            return;
+        };
+        let (words, place) = (sight.to_string(), row(area, part.first as u16));
+        let wide = name.chars().count() + 2 + words.chars().count();
+        if place.height > 0 && wide <= usize::from(place.width) {
+            ends(&input.app.look.theme, &[], &[Piece::muted(words)], place, buf);
+            self.sight = None;
+        }
     }
 
     /// Returns the items by row of the list.
@@ -246,6 +262,8 @@ impl List {
             return self.draw_across(input, selection, across, area, buf, out);
         }
         let height = usize::from(area.height).max(1);
+        // The item chosen last in another pane is not here: the list starts with its first row again.
+        let is_lost = self.state.selected.is_some() && selection.item.is_none() && selection.follow;
         self.state.selected = selection.shown();
         // If each bar has room for two rows, the whole list is visible.
         let tall = |part: &Part| usize::from(part.block.most_tall(area.width));
@@ -273,7 +291,7 @@ impl List {
             parts.iter().find_map(row)
         });
         let ends = at.is_none() && self.is_newest_last();
-        let begins = selection.item.is_some() && selection.follow && !selection.chosen;
+        let begins = is_lost || selection.item.is_some() && selection.follow && !selection.chosen;
         let wished = if ends {
             self.rows().saturating_sub(height)
         } else if begins {
@@ -289,7 +307,8 @@ impl List {
         let top = self.parts.iter().find(|part| part.end() > below);
         let pins = top.is_some_and(|part| part.block.heads_are_above(below.saturating_sub(part.first)));
         let (first, room) = if offset == 0 || !pins { (offset, height) } else { (below, room) };
-        self.sight = (self.rows() > height).then(|| self.rows_between((first, first + room), selection.item));
+        let hidden = (self.rows() > height).then(|| self.rows_between((first, first + room), selection.item));
+        self.sight = hidden.and_then(|(at, sight)| Some((at, sight?)));
         // Rows for names of columns, and rows at the top that are left out.
         let (mut above, mut left_out) = (0, 0);
         for part in &self.parts {
@@ -348,7 +367,7 @@ impl List {
         let page = high * usize::from(across);
         let at = selection.item.filter(|_| selection.follow).and_then(|id| block.place_of(id));
         let offset = scroll::follow(input.state.offset, at, page, all);
-        self.sight = (all > page).then_some([offset + 1, offset + page, all]);
+        self.sight = in_sight((offset, page, all), (0, 0, 0)).map(|sight| (None, sight));
         self.state.selected = selection.shown();
         let wide = (area.width - GAP * (across - 1)) / across;
         for (column, from) in (0..across).zip((offset..all).step_by(high)) {
@@ -362,33 +381,38 @@ impl List {
         (offset, page)
     }
 
-    /// Returns first and last row, from 1, in a range of rows of the list, and the total number of rows: of all blocks
-    /// if a whole block is hidden, else of the block with the selected item if only some of its rows are visible, else
-    /// of the first such block, else of all blocks.
-    fn rows_between(&self, (from, to): (usize, usize), selected: Option<ItemId>) -> [usize; 3] {
+    /// Returns what the list says about the rows outside of a range, with the index of the block that it is about: the
+    /// block with the selected item if only some of its rows are visible, else the first such block. Blocks below the
+    /// range are counted apart. If nothing is hidden below, and no block is cut, the visible rows are those of all blocks.
+    fn rows_between(
+        &self,
+        (from, to): (usize, usize),
+        selected: Option<ItemId>,
+    ) -> (Option<usize>, Option<InSight>) {
         let seen = |part: &Part| {
             let (first, count) = (part.first + part.block.above(), part.block.rows.len());
-            [from.saturating_sub(first).min(count) + 1, to.saturating_sub(first).min(count), count]
+            let before = from.saturating_sub(first).min(count);
+            (before, to.saturating_sub(first).min(count) - before, count)
         };
-        let is_cut = |part: &&Part| {
-            let [first, last, all] = seen(part);
-            first <= last && (first > 1 || last < all)
+        let parts = || self.parts.iter().map(seen).enumerate();
+        let below: usize =
+            parts().map(|(_, (before, shown, all))| if before + shown == 0 { all } else { 0 }).sum();
+        let cut = || parts().filter(|(_, (_, shown, all))| *shown > 0 && shown < all).map(|(at, _)| at);
+        let has_selected =
+            |at: &usize| selected.is_some_and(|id| self.parts[*at].block.place_of(id).is_some());
+        if let Some(at) = cut().find(has_selected).or_else(|| cut().next()) {
+            let rows = seen(&self.parts[at]);
+            let is_alone = self.parts.len() == 1;
+            return (
+                Some(at),
+                if is_alone { in_sight(rows, (0, 0, 0)) } else { InSight::of_list(rows, below) },
+            );
+        }
+        let sum = |(before, shown, all): VisiblePart, (_, part): (usize, VisiblePart)| {
+            (before + part.0, shown + part.1, all + part.2)
         };
-        let is_selected = |part: &&Part| selected.is_some_and(|id| part.block.place_of(id).is_some());
-        let mut cut = self.parts.iter().filter(is_cut);
-        let hides_block = self.parts.iter().map(seen).any(|[first, last, all]| first > last && all > 0);
-        let chosen = self.parts.iter().filter(is_cut).find(is_selected).or_else(|| cut.next());
-        let chosen = chosen.filter(|_| !hides_block);
-        let all = || self.parts.iter().map(seen);
-        chosen.map_or_else(
-            || {
-                let before: usize = all().map(|[first, ..]| first - 1).sum();
-                let hidden: usize = all().map(|[_, last, all]| all - last).sum();
-                let count: usize = all().map(|[.., all]| all).sum();
-                [before + 1, count - hidden, count]
-            },
-            seen,
-        )
+        let rows = if below > 0 { (0, 0, 0) } else { parts().fold((0, 0, 0), sum) };
+        (None, InSight::of_list(rows, below))
     }
 }
 

@@ -230,7 +230,9 @@ impl PictureScale {
                     // A bar that is longer than the scale ends with an arrow.
                     if matches!(picture, RowPicture::Bar { to, .. } if to > high) {
                         let last = Rect { x: place.right().saturating_sub(1), width: 1, ..place };
-                        line(theme, &[Piece::muted(theme.glyphs.forward)], last, buf);
+                        for at in (0..place.height).filter(|at| *at == 0 || !theme.is_ascii()) {
+                            line(theme, &[Piece::muted(theme.glyphs.forward)], row(last, at), buf);
+                        }
                     }
                 }
                 if heads && limit.is_none() {

@@ -158,4 +158,7 @@ fn a_title_names_the_visible_rows_and_columns_briefly() {
     assert_eq!(all.map(|part| part.to_string()), full);
     assert_eq!(all.map(rows::InSight::brief), ["4 of 8", "4-7 of 8", "columns 17 of 28", "3 x 3 of 4 x 4"]);
     assert_eq!(rows::in_sight(whole, whole), None);
+    let lists = [whole, (0, 3, 5)].map(|rows| rows::InSight::of_list(rows, 48).unwrap());
+    assert_eq!(lists.map(|part| part.to_string()), ["48 rows below", "rows 1-3 of 5, 48 below"]);
+    assert_eq!(lists.map(rows::InSight::brief), ["48 below", "50 below"]);
 }

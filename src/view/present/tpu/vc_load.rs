@@ -150,13 +150,13 @@ impl VcPane {
         let context = if plan.is_none() {
             vec![Piece::muted("tori only, no plan yet")]
         } else if routes.is_none() {
-            vec![Piece::new("waiting for the routes", Tone::Changed), Piece::muted("  tori only")]
+            vec![Piece::muted("waiting for the routes").bold(), Piece::muted("  tori only")]
         } else if let Some(newer) = newer {
             vec![Piece::new(format!("{}, drawing {}", named(key), named(newer)), Tone::Changed)]
         } else if plan.is_some_and(|plan| plan.is_estimate) {
             let words =
                 if area.width < NARROW { "estimate" } else { "estimate: one routing pass, no routes yet" };
-            vec![Piece::new(words, Tone::Changed)]
+            vec![Piece::muted(words).bold()]
         } else {
             vec![Piece::muted(format!("hops per VC, whole pod{remark}"))]
         };

@@ -87,6 +87,9 @@ fn few_loads_are_levels_of_their_own_and_many_are_binned() {
     assert_eq!(found[0].load, (352, 383));
     assert_eq!(found.iter().map(|level| level.electrical + level.optical).sum::<usize>(), 384);
     assert!(found.windows(2).all(|pair| pair[1].load.1 + 1 == pair[0].load.0));
+    // 13 values in two ranges: the lower range has six, and does not begin below the smallest load.
+    let ranges: Vec<(u32, u32)> = levels(&[1284, 1290, 1296], 2).iter().map(|level| level.load).collect();
+    assert_eq!(ranges, [(1290, 1296), (1284, 1289)]);
     assert!(levels(&[], 12).is_empty());
 }
 

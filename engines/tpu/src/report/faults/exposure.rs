@@ -99,29 +99,30 @@ impl Exposure {
             about: places().map(|switch| about(switch, self.sentence(switch))).collect(),
             ..super::faces("percent_above_least")
         };
-        let columns = vec![
+        let mut columns = vec![
             Column::counts("ocs", "switch"),
             Column::words("place", "place"),
             Column::counts("hops", "hops"),
-            Column::numbers("share", "of all hops", Unit::PERCENT.with_decimals(2)),
         ];
+        // Even shares are nearly the same in all rows.
+        let share = || Column::numbers("share", "of all hops", Unit::PERCENT.with_decimals(2));
+        columns.extend((!is_even).then(share));
         let mut table = Table::new(["switch", "switches"], columns);
         for switch in order {
-            let row = table.row(vec![
-                Cell::new(switch),
-                Cell::new(super::place(switch)),
-                Cell::new(self.hops(switch)),
-                Cell::new(self.share(switch)),
-            ]);
+            let mut cells =
+                vec![Cell::new(switch), Cell::new(super::place(switch)), Cell::new(self.hops(switch))];
+            cells.extend((!is_even).then(|| Cell::new(self.share(switch))));
+            let row = table.row(cells);
             (row.item, row.sentence) = (Some(switch as u32), self.sentence(switch));
         }
         let count = |switch: usize| spaced(self.hops(switch));
-        let answer = if is_even {
-            let range = format!("{} to {}", count(least), count(most));
-            Phrase::new().muted("even: ").answer(range).muted(" hops")
-        } else {
-            let share = format!("{:.2} %", self.share(most) * 100.0);
-            Phrase::new().muted("most used ").answer(share).muted(" of hops")
+        // The digits of the picture are percentages above the least used switch, also in a pane without a legend.
+        let answer = match self.above_least(most) {
+            0 => Phrase::new().answer(format!("{} to {}", count(least), count(most))).muted(" hops"),
+            above => Phrase::new()
+                .muted("up to ")
+                .answer(format!("{above} %"))
+                .muted(format!(" above {} hops", count(least))),
         };
         let legend = Phrase::new().muted(if asked {
             "no failed switch was tried yet; the run routes around each switch after the routes of the pod"
@@ -189,6 +190,7 @@ impl Exposure {
 mod tests {
     use super::*;
     use crate::scenario::presets;
+    use lightbay_core::report::Body;
 
     #[test]
     fn every_optical_hop_is_counted_at_one_switch() {
@@ -213,5 +215,20 @@ mod tests {
         let exposure = Exposure { arcs, failed: vec![0], ..exposure };
         assert_eq!(exposure.cell(0), super::super::failed_cell());
         assert_eq!(exposure.working().map(|switch| exposure.above_least(switch)).min(), Some(0));
+    }
+
+    #[test]
+    fn even_switches_have_no_column_of_shares() {
+        let columns = |most: u32| {
+            let hops = |switch: usize| vec![(0, if switch == 0 { most } else { 100 })];
+            let arcs = (0..SWITCHES).map(hops).collect();
+            let exposure = Exposure { arcs, each: 1, all: 4_800, links: 1, failed: vec![], is_class: false };
+            let section = exposure.section(false);
+            let Body::Table(table) = &section.blocks.last().unwrap().body else { panic!("a table") };
+            (section.answer.to_string(), table.columns.len(), table.rows[0].cells.len())
+        };
+        assert_eq!(columns(103), ("up to 3 % above 100 hops".to_owned(), 3, 3));
+        assert_eq!(columns(200), ("up to 100 % above 100 hops".to_owned(), 4, 4));
+        assert_eq!(columns(100).0, "100 to 100 hops");
     }
 }

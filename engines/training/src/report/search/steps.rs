@@ -1,4 +1,5 @@
-//! Steps of a search: every new best plan and every new bound, with the figures of the search at that time.
+//! Steps of a search: every new best plan and, at every count of nodes, the newest bound, with the figures of the search
+//! at that time.
 
 use super::{GapOf, Search, unit_of};
 use lightbay_core::quantity::grouped;
@@ -25,6 +26,15 @@ pub(super) fn table(search: &Search<'_>, is_claimed: bool) -> Table {
     {
         last.stats.clone_from(stats);
     }
+    // The curves have every bound; a step keeps its number when a newer bound of its source replaces it.
+    rows.dedup_by(|next, kept| {
+        let is_bound = next.what == "bound" && kept.what == "bound" && next.stats.done == kept.stats.done;
+        let repeats = is_bound && source(search, next) == source(search, kept);
+        if repeats {
+            *kept = SearchRow { number: kept.number, ..next.clone() };
+        }
+        repeats
+    });
     let used = |(.., of): &&(&str, &str, u8, Count)| rows.iter().any(|row| of(row).is_some());
     let counted: Vec<_> = COUNTED.iter().filter(used).collect();
     // Enough decimals to distinguish the rows of a short search.

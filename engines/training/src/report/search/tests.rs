@@ -114,6 +114,27 @@ fn steps_come_newest_first_with_their_gaps() {
     assert!((steps[0]["gap_of_comm"].as_f64().unwrap() - 0.3).abs() < 1e-12);
     assert_eq!((&steps[2]["gap"], &steps[2]["open"]), (&json!(null), &json!(3)));
     assert!(steps[0].get("cuts").is_none(), "nobody counted cuts");
+    // Of two bounds in a row, the newer one is a step.
+    let mut beside = beside();
+    let rows = &mut beside.run.as_mut().unwrap().search.rows;
+    let last = rows[2].clone();
+    let bound = |number, bound| SearchRow {
+        number,
+        bound: Some(bound),
+        what: "bound",
+        source: String::new(),
+        ..last.clone()
+    };
+    rows.extend([bound(3, 11.6), bound(4, 11.8)]);
+    let section = in_session(&beside).unwrap();
+    let Some(Body::Table(steps)) =
+        section.blocks.iter().find(|block| block.name == "steps").map(|block| &block.body)
+    else {
+        unreachable!("steps are a table")
+    };
+    let items: Vec<Option<u32>> = steps.rows.iter().map(|row| row.item).collect();
+    assert_eq!(items, [Some(3), Some(2), Some(1), Some(0)]);
+    assert!(steps.rows[0].sentence.to_string().starts_with("> bound 11.8"));
 }
 
 #[test]

@@ -101,6 +101,11 @@ impl ListBlock {
         self.order
     }
 
+    /// Returns the heading, if the block has one.
+    pub(super) fn heading(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
     /// Returns the number of rows above the items: heading and names of columns.
     pub(super) fn above(&self) -> usize {
         usize::from(self.title.is_some()) + usize::from(self.heads)
