@@ -97,6 +97,16 @@ pub(crate) fn conversion() -> Conversion {
     }
 }
 
+/// Names the assumed switches: the values of the hall that are not set.
+fn assumed(hall: SwitchHall, sources: &Sources<'_>) -> Option<String> {
+    let wiring =
+        Wiring::ALL.iter().find(|(_, wiring)| *wiring == hall.wiring).map(|(word, _)| (*word).to_owned());
+    let values = [(OCS_COUNT, Some(hall.ocs_count.to_string())), (WIRING, wiring)];
+    let values = values.into_iter().filter(|(name, _)| sources.value(name).is_none());
+    let words: Vec<String> = values.filter_map(|(name, value)| Some(format!("{name}={}", value?))).collect();
+    (!words.is_empty()).then(|| format!("assumed: {}", words.join(" ")))
+}
+
 /// Creates a scenario whose target is the circuits of one plan; the circuits of another plan can be the installed ones.
 ///
 /// # Errors
@@ -186,6 +196,9 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         Some(kept) => placed(&matrix, kept, hall)?,
         None => scenario(&matrix, hall)?,
     };
+    if kept.is_none() && installed.is_none() && first.is_none() {
+        handed.notes.extend(assumed(hall, &sources));
+    }
     handed.notes.extend(left_out(&matrix, kept.is_some()));
     if let Some(plan) = installed {
         handed = install(handed, &plan.scenario.body, changes_of(INSTALLED_FROM, &plan.result)?)?;
