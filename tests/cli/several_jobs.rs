@@ -53,7 +53,10 @@ fn a_pair_is_solved_checked_shown_compared_and_exported() {
         }
     }
     // All circuits together are what switches have to hold.
-    place.run(&["new", "crossconnect", "--set", "from=pair.json", "-o", "switches.json"]).done();
+    place
+        .run(&["new", "crossconnect", "--set", "from=pair.json", "-o", "switches.json"])
+        .done()
+        .says(&["assumed: ocs_count=", " wiring=two_sided"]);
     assert_eq!(place.json("switches.json")["derived_from"]["kind"], "training");
 }
 
