@@ -224,8 +224,8 @@ pub fn search<W: Watch>(
                 let (freed, factor) = match number {
                     // The first round places all circuits, independent of the start.
                     _ if round > 0 => TRIES[(number % TRIES.len() as u64) as usize],
-                    0 => (1.0, (task.pods as f64 / 64.0).clamp(1.0, 4.0)),
-                    _ => (1.0, 2.0),
+                    0 => (1.0, (task.pods as f64 / 64.0).clamp(1.0, 3.0)),
+                    _ => (1.0, 1.5),
                 };
                 DecimationTry {
                     dice: SplitMix::new(streams.stream(number).next_u64()),
