@@ -1,9 +1,9 @@
-//! Decimation by entropic scaling (docs/methods/crossconnect.md, section 7): fixes the circuits with the largest
-//! weights, scales the rest again, and so on; repairs what cannot be placed; then frees random circuits of the best
-//! plan and places them again in the same way.
+//! Decimation by beliefs (docs/methods/crossconnect.md, section 7): fixes the circuits with the largest beliefs,
+//! computes the beliefs of the rest again, and so on; repairs what cannot be placed; then frees random circuits of the
+//! best plan and places them again in the same way.
 //!
-//! The weights estimate the share of a circuit in the good plans of a relaxation with entropy, over all switches and
-//! orientations at once. A search by small steps must cross plans with more removals to move from one such plan to
+//! A belief estimates the share of the good plans that have a circuit, over all switches and orientations at once. A
+//! search by small steps must cross plans with more removals to move from one such plan to
 //! another.
 
 use crate::model::assignment::{Assignment, Cell};
@@ -33,7 +33,7 @@ pub struct DecimationSettings {
     pub rounds: u64,
     /// Number of rounds without an improvement after which the search stops.
     pub patience: u64,
-    /// Temperature of the weights, in circuits.
+    /// Temperature of the beliefs, in circuits.
     pub temperature: f64,
     /// Fraction of the remaining circuits that are fixed between two scalings.
     pub share: f64,
@@ -41,16 +41,16 @@ pub struct DecimationSettings {
 
 impl Default for DecimationSettings {
     fn default() -> Self {
-        Self { chains: 2, first: 0, rounds: u64::MAX, patience: 200, temperature: 0.15, share: 0.05 }
+        Self { chains: 2, first: 0, rounds: u64::MAX, patience: 600, temperature: 0.2, share: 0.05 }
     }
 }
 
-/// Sweeps before the first circuits are fixed, and between two further steps: fixing few circuits changes the prices
-/// little.
+/// Sweeps before the first circuits are fixed, and between two further steps: fixing few circuits changes the messages
+/// little, and more tries find more than more sweeps.
 const FIRST_SWEEPS: usize = 60;
-const SWEEPS: usize = 15;
+const SWEEPS: usize = 3;
 
-/// Largest relative change of a weight by chance, so that tries differ.
+/// Largest relative change of a belief by chance, so that tries differ.
 const NOISE: f32 = 0.2;
 
 /// Fraction of the kept circuits that a try frees, and factor on its temperature, in turn. High temperatures find places
@@ -127,12 +127,12 @@ impl DecimationTry {
         let mut sweeps = FIRST_SWEEPS;
         let mut left: f64 = scaling.left();
         while scaling.columns() > 0 {
-            scaling.sweep(self.temperature, sweeps, watch)?;
+            scaling.believe(self.temperature, sweeps, watch)?;
             sweeps = SWEEPS;
             let dice = &mut self.dice;
             let mut chance = || (dice.draw() >> 40) as f32 / (1u32 << 24) as f32;
             let noisy = |expected: f32| expected * self.noise.mul_add(chance(), 1.0);
-            let mut keys: Vec<(f32, u32)> = scaling.expected().map(noisy).zip(0..).collect();
+            let mut keys: Vec<(f32, u32)> = scaling.believed().map(noisy).zip(0..).collect();
             let wanted = ((share * left) as usize).max(1);
             let order =
                 |one: &(f32, u32), other: &(f32, u32)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1));
@@ -224,8 +224,8 @@ pub fn search<W: Watch>(
                 let (freed, factor) = match number {
                     // The first round places all circuits, independent of the start.
                     _ if round > 0 => TRIES[(number % TRIES.len() as u64) as usize],
-                    0 => (1.0, (task.pods as f64 / 64.0).clamp(1.0, 4.0)),
-                    _ => (1.0, 2.0),
+                    0 => (1.0, (task.pods as f64 / 64.0).clamp(1.0, 3.0)),
+                    _ => (1.0, 1.5),
                 };
                 DecimationTry {
                     dice: SplitMix::new(streams.stream(number).next_u64()),

@@ -1,5 +1,5 @@
 //! Entropic scaling of the relaxation (docs/methods/crossconnect.md, section 8): prices of pairs and ports that prove a
-//! lower bound, and weights that estimate how likely a circuit is part of a good plan.
+//! lower bound.
 //!
 //! Each cell of the exact model has a column for circuits that can stay and one for new circuits. With prices `p` of the
 //! three lines of a column (its pair, its A ports, its B ports), the weight of the column is `exp((p - cost)/T)`, at
@@ -13,6 +13,8 @@ use crate::plan::{BoundPrices, PRICE_UNITS};
 use crate::search::orient::count;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
+
+mod beliefs;
 
 #[cfg(test)]
 mod tests;
@@ -79,8 +81,10 @@ pub(crate) struct Scaling {
     lines: Vec<ScaledLine>,
     /// Sums of the weights on every line; -1 for a line without columns.
     sums: Vec<f64>,
-    /// Factors of the weights on every line.
+    /// Factors of the weights on every line; for beliefs, the right sides.
     factors: Vec<f32>,
+    /// Messages of the three lines to every column, for beliefs.
+    messages: Vec<[f32; 3]>,
 }
 
 impl Scaling {
@@ -118,6 +122,7 @@ impl Scaling {
             weights: Vec::new(),
             sums: vec![-1.0; lines.len()],
             factors: vec![1.0; lines.len()],
+            messages: Vec::new(),
             lines,
         };
         for (pair, cell) in task.wanted.iter().enumerate() {
@@ -148,6 +153,7 @@ impl Scaling {
         self.places.push([pair as u32, port_a as u32, port_b as u32]);
         self.most.push(most as f32);
         self.weights.push(0.0);
+        self.messages.push([1.0; 3]);
     }
 
     /// Returns the number of columns.
@@ -206,12 +212,7 @@ impl Scaling {
     }
 
     /// Sweeps over all lines.
-    pub(super) fn sweep(
-        &mut self,
-        temperature: f64,
-        sweeps: usize,
-        watch: &mut impl Watch,
-    ) -> Result<(), MethodError> {
+    fn sweep(&mut self, temperature: f64, sweeps: usize, watch: &mut impl Watch) -> Result<(), MethodError> {
         self.weigh(temperature, watch)?;
         self.add_up(0, watch)?;
         for at in 0..3 * sweeps {
@@ -246,11 +247,6 @@ impl Scaling {
         Ok(())
     }
 
-    /// Returns the expected numbers of circuits of all columns.
-    pub(super) fn expected(&self) -> impl Iterator<Item = f32> + '_ {
-        self.weights.iter().zip(&self.most).map(|(weight, most)| weight.min(*most))
-    }
-
     /// Returns the number of target circuits that are not fixed.
     pub(super) fn left(&self) -> f64 {
         self.lines[..self.pairs].iter().map(|line| line.sum).sum()
@@ -282,6 +278,7 @@ impl Scaling {
                 self.places[end] = places;
                 self.most[end] = self.most[column];
                 self.weights[end] = self.weights[column];
+                self.messages[end] = self.messages[column];
                 end += 1;
             }
         }
@@ -290,6 +287,7 @@ impl Scaling {
         self.places.truncate(end);
         self.most.truncate(end);
         self.weights.truncate(end);
+        self.messages.truncate(end);
     }
 
     /// Returns the lines of a kind: pairs, A ports or B ports.

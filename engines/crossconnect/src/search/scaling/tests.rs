@@ -59,3 +59,38 @@ fn fixed_circuits_use_their_lines() {
     assert!(scaling.columns() < columns);
     assert_eq!(placed(task.ocs_count, &[spot]).circuits(), 1);
 }
+
+/// Two pods with one circuit and ports to spare, so that the lines form no cycle: the circuit can stay (weight e), or
+/// move to one of three other places (weight 1 each).
+#[test]
+fn beliefs_of_one_circuit_are_exact() {
+    let mut scenario = presets::scenario("crossconnect-2-2-0").unwrap();
+    scenario.logical_circuits = vec![vec![0, 1], vec![1, 0]];
+    for ocs in &mut scenario.installed.ocs {
+        ocs.cross_connects.retain(|circuit| ocs.ocs_id == 1 && circuit.pod_a == 1);
+    }
+    let mut watch = Unwatched::default();
+    let mut scaling = Scaling::new(&Task::of(&scenario), &mut watch).unwrap();
+    scaling.believe(1.0, 3, &mut watch).unwrap();
+    let e = std::f32::consts::E;
+    for (belief, stays) in scaling.believed().zip(&scaling.stays) {
+        let exact = if *stays { e / (e + 3.0) } else { 1.0 / (e + 3.0) };
+        assert!((belief - exact).abs() < 1e-6, "{belief} instead of {exact}");
+    }
+    assert_eq!((scaling.columns(), scaling.stays.iter().filter(|stays| **stays).count()), (4, 1));
+}
+
+#[test]
+fn beliefs_add_up_to_the_circuits_that_are_not_fixed() {
+    for seed in 1..4 {
+        let mut watch = Unwatched::default();
+        let mut scaling = Scaling::new(&Task::of(&random(seed)), &mut watch).unwrap();
+        for fixed in [0, 20] {
+            scaling.fix(fixed);
+            scaling.prune();
+            scaling.believe(0.3, 60, &mut watch).unwrap();
+            let sum: f64 = scaling.believed().map(f64::from).sum();
+            assert!((sum / scaling.left() - 1.0).abs() < 0.02, "seed {seed}: {sum} of {}", scaling.left());
+        }
+    }
+}
