@@ -20,9 +20,14 @@ use lightbay_core::context::Apart;
 use lightbay_core::event::Severity;
 use lightbay_core::method::MethodError;
 
-/// Numbers of pieces per chunk for which nodes of trees are moved, with the maximum number of moves: few pieces are fast
-/// to time and give the first trees of more pieces, which wait less at every hop.
-const GRAFTED: [(u32, u32); 5] = [(1, 8_000), (2, 8_000), (4, 8_000), (8, 8_000), (16, 4_000)];
+/// Numbers of pieces per chunk for which nodes of trees are moved: few pieces are fast to time and give the first trees
+/// of more pieces, which wait less at every hop.
+const GRAFTED: [u32; 5] = [1, 2, 4, 8, 16];
+/// Maximum number of moves for each number of pieces; more moves gain less than 1 %.
+const MOVES: u32 = 8_000;
+/// Number of deliveries of pieces above which half as many moves are made: a timing takes as long as two for half as
+/// many deliveries.
+const MANY_DELIVERIES: usize = 4_000;
 
 /// What the searches of all sizes have in common.
 #[derive(Clone, Copy)]
@@ -116,7 +121,7 @@ impl SizeSearch {
         let deliveries = question.tasks.deliveries();
         // Tasks and schedules of fewer pieces.
         let mut before: Option<(Box<CollectiveTasks>, Vec<EpochSchedule>)> = None;
-        for (pieces, moves) in GRAFTED {
+        for pieces in GRAFTED {
             let is_fine = pieces > 1 && chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES;
             if is_fine || deliveries.saturating_mul(pieces as usize) > MOST_DELIVERIES {
                 break;
@@ -131,7 +136,8 @@ impl SizeSearch {
             };
             let mut schedules = Vec::with_capacity(tasks.tasks.len());
             for ((task, known), schedule) in tasks.tasks.iter().zip(&known.0.tasks).zip(&known.1) {
-                let limits = (moves, question.limits.seed);
+                let is_many = deliveries * pieces as usize > MANY_DELIVERIES;
+                let limits = (if is_many { MOVES / 2 } else { MOVES }, question.limits.seed);
                 match graft::<_, ()>(task, (known, schedule), limits, apart)? {
                     Some(moved) => schedules.push(moved),
                     None if tasks.pieces == 1 => schedules.push(schedule.clone()),
