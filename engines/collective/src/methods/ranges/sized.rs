@@ -23,6 +23,8 @@ use lightbay_core::method::MethodError;
 /// Numbers of pieces per chunk for which nodes of trees are moved: few pieces are fast to time and give the first trees
 /// of more pieces, which wait less at every hop.
 const GRAFTED: [u32; 5] = [1, 2, 4, 8, 16];
+/// Number of pieces from which constructed trees are better first trees than those of fewer pieces.
+const CONSTRUCTED: u32 = 8;
 /// Maximum number of moves for each number of pieces; more moves gain less than 1 %.
 const MOVES: u32 = 8_000;
 /// Number of deliveries of pieces above which half as many moves are made: a timing takes as long as two for half as
@@ -128,8 +130,8 @@ impl SizeSearch {
             }
             let tasks = self.tasks(question, None, pieces)?;
             let known = match before {
-                Some(known) => known,
-                None => match constructed(&tasks, question.limits, apart)? {
+                Some(known) if pieces < CONSTRUCTED => known,
+                _ => match constructed(&tasks, question.limits, apart)? {
                     Some(schedules) => (tasks.clone(), schedules),
                     None => return Ok(()),
                 },
@@ -140,7 +142,7 @@ impl SizeSearch {
                 let limits = (if is_many { MOVES / 2 } else { MOVES }, question.limits.seed);
                 match graft::<_, ()>(task, (known, schedule), limits, apart)? {
                     Some(moved) => schedules.push(moved),
-                    None if tasks.pieces == 1 => schedules.push(schedule.clone()),
+                    None if known.chunks.len() == task.chunks.len() => schedules.push(schedule.clone()),
                     None => return Ok(()),
                 }
             }
