@@ -55,7 +55,7 @@ impl SlotTimes {
     /// Returns the slots, counted from the end, in which data of a source can use a link.
     fn usable(&self, question: &SpreadQuestion<'_>, at: usize, link: usize) -> std::ops::Range<u32> {
         let (source, ends) = (&question.sources[at], &question.network.links()[link]);
-        if ends.to == source.node {
+        if source.nodes[..] == [ends.to] {
             return 0..0;
         }
         // The slots that end after the first data reaches the link.
@@ -174,7 +174,7 @@ impl<'q, 'n> CutProgram<'q, 'n> {
         let Some(at) = self.question.place(cut.source) else { return };
         let (times, to_target) = (&self.times, self.question.latencies_to(cut.target));
         let join = |node: u32| {
-            if node == cut.source {
+            if node != cut.target && self.question.sources[at].nodes.contains(&node) {
                 return times.count;
             }
             // Data that leaves a node later than this does not reach the target.
@@ -212,7 +212,7 @@ impl<'q, 'n> CutProgram<'q, 'n> {
                 loads.extend(row.map(|row| (row, -1.0 / f64::from(size))));
             });
             loads.sort_by_key(|(row, _)| row.index());
-            let mut entries = vec![(self.data_row, 1.0)];
+            let mut entries = vec![(self.data_row, self.question.share(cut))];
             for (row, load) in loads {
                 match entries.last_mut() {
                     Some((last, sum)) if *last == row => *sum += load,

@@ -1,6 +1,7 @@
 //! Data to spread from sources to destinations, reduced by symmetries.
 
 use crate::floors::latency::distances;
+use crate::plan::GrowingCut;
 use crate::scenario::network::{LinkNetwork, Symmetry};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
@@ -12,9 +13,9 @@ pub struct SpreadQuestion<'n> {
     pub network: &'n LinkNetwork,
     /// Nodes that receive the data of every source.
     pub destinations: Vec<u32>,
-    /// One source of each orbit.
+    /// One source, or one set of sources, of each orbit.
     pub sources: Vec<SpreadSource>,
-    /// Number of sources.
+    /// Number of sources, or of sets of sources.
     pub source_count: usize,
     /// Symmetries of network and data, as images of all nodes.
     pub symmetries: Vec<Vec<u32>>,
@@ -26,12 +27,12 @@ pub struct SpreadQuestion<'n> {
     pub to_destination: Vec<Vec<f64>>,
 }
 
-/// A source that represents its orbit.
+/// A source, or a set of sources whose data crosses the same cuts, that represents its orbit.
 #[derive(Clone, Debug)]
 pub struct SpreadSource {
-    /// The node.
-    pub node: u32,
-    /// Number of sources in the orbit.
+    /// The nodes; the first one names the source.
+    pub nodes: Vec<u32>,
+    /// Number of sources, or of sets, in the orbit.
     pub count: u32,
     /// For each link, its class: the smallest link to which a symmetry that maps the source to itself maps the link.
     pub classes: Vec<u32>,
@@ -42,19 +43,24 @@ pub struct SpreadSource {
 }
 
 impl<'n> SpreadQuestion<'n> {
-    /// Reduces the spread of data from `sources` to `destinations` by the symmetries of the network that map sources to
-    /// sources and destinations to destinations.
-    pub fn of(network: &'n LinkNetwork, sources: &[u32], destinations: &[u32]) -> Self {
+    /// Reduces the spread of data from `sources`, which are sets of nodes of one size, to `destinations` by the
+    /// symmetries of the network that map sets to sets and destinations to destinations.
+    pub fn of(network: &'n LinkNetwork, sources: &[Vec<u32>], destinations: &[u32]) -> Self {
         let links = network.links().len();
-        let place = |node: u32| sources.iter().position(|other| *other == node);
-        let keeps = |set: &[u32], symmetry: &Symmetry| {
-            set.iter().all(|node| set.contains(&symmetry.nodes[*node as usize]))
+        let mut places = vec![None; network.node_count()];
+        for (at, nodes) in sources.iter().enumerate() {
+            nodes.iter().for_each(|node| places[*node as usize] = Some(at));
+        }
+        let place = |node: u32| places[node as usize];
+        let keeps = |symmetry: &&Symmetry| {
+            let image = |node: &u32| symmetry.nodes[*node as usize];
+            destinations.iter().all(|node| destinations.contains(&image(node)))
+                && sources.iter().all(|nodes| {
+                    let first = place(image(&nodes[0]));
+                    first.is_some() && nodes.iter().all(|node| place(image(node)) == first)
+                })
         };
-        let symmetries: Vec<&Symmetry> = network
-            .generators()
-            .iter()
-            .filter(|symmetry| keeps(sources, symmetry) && keeps(destinations, symmetry))
-            .collect();
+        let symmetries: Vec<&Symmetry> = network.generators().iter().filter(keeps).collect();
         // Orbits of links, of sources, and of pairs of source and link: the group acts on all three.
         let mut of_links = UnionFind::<u32>::new(links);
         let mut of_sources = UnionFind::<u32>::new(sources.len());
@@ -63,8 +69,8 @@ impl<'n> SpreadQuestion<'n> {
             for (link, image) in (0u32..).zip(&symmetry.links) {
                 of_links.union(link, *image);
             }
-            for (at, source) in sources.iter().enumerate() {
-                let Some(to) = place(symmetry.nodes[*source as usize]) else { continue };
+            for (at, nodes) in sources.iter().enumerate() {
+                let Some(to) = place(symmetry.nodes[nodes[0] as usize]) else { continue };
                 of_sources.union(at as u32, to as u32);
                 for (link, image) in symmetry.links.iter().enumerate() {
                     of_pairs.union((at * links + link) as u32, (to * links + *image as usize) as u32);
@@ -79,8 +85,14 @@ impl<'n> SpreadQuestion<'n> {
         let source = |at: usize| {
             let classes = first_places(&pairs[at * links..(at + 1) * links]);
             let class_sizes = sizes(&classes);
-            let (node, count) = (sources[at], counts[at]);
-            SpreadSource { node, count, classes, class_sizes, distances: distances(network, node, false) }
+            let (nodes, count) = (sources[at].clone(), counts[at]);
+            let mut nearest = vec![f64::INFINITY; network.node_count()];
+            for node in &nodes {
+                for (nearest, new) in nearest.iter_mut().zip(distances(network, *node, false)) {
+                    *nearest = nearest.min(new);
+                }
+            }
+            SpreadSource { nodes, count, classes, class_sizes, distances: nearest }
         };
         Self {
             network,
@@ -96,7 +108,7 @@ impl<'n> SpreadQuestion<'n> {
 
     /// Returns the place of a source among those that represent orbits; `None` for other nodes.
     pub fn place(&self, source: u32) -> Option<usize> {
-        self.sources.iter().position(|known| known.node == source)
+        self.sources.iter().position(|known| known.nodes[0] == source)
     }
 
     /// Returns the smallest latency from every node to a destination, µs.
@@ -105,10 +117,38 @@ impl<'n> SpreadQuestion<'n> {
         place.map_or(&[], |place| &self.to_destination[place])
     }
 
+    /// Returns, for every source that a symmetry maps to one that represents its orbit, the images of all nodes under a
+    /// symmetry that maps the representative to the source.
+    pub fn ways(&self) -> FxHashMap<u32, Vec<u32>> {
+        let mut ways = FxHashMap::default();
+        let mut open: Vec<(u32, Vec<u32>)> = Vec::new();
+        let identity: Vec<u32> = (0..self.network.node_count() as u32).collect();
+        open.extend(self.sources.iter().map(|source| (source.nodes[0], identity.clone())));
+        while let Some((node, way)) = open.pop() {
+            if ways.contains_key(&node) {
+                continue;
+            }
+            for symmetry in &self.symmetries {
+                let further = way.iter().map(|image| symmetry[*image as usize]).collect();
+                open.push((symmetry[node as usize], further));
+            }
+            ways.insert(node, way);
+        }
+        ways
+    }
+
+    /// Returns the share of the data of a cut's sources that the target needs: a target in a set of sources has its own
+    /// data.
+    pub fn share(&self, cut: &GrowingCut) -> f64 {
+        let nodes = self.place(cut.source).map_or(&[][..], |at| &self.sources[at].nodes);
+        let own = nodes.iter().filter(|node| **node == cut.target).count();
+        1.0 - own as f64 / nodes.len().max(1) as f64
+    }
+
     /// Returns the pairs of a source that represents its orbit, by place, and another node that needs its data.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.sources.iter().enumerate().flat_map(|(at, source)| {
-            let others = self.destinations.iter().filter(|node| **node != source.node);
+            let others = self.destinations.iter().filter(|node| !source.nodes.contains(node));
             others.map(move |node| (at, *node))
         })
     }

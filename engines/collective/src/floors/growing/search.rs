@@ -13,8 +13,10 @@ use crate::floors::proof::spread_of;
 use crate::model::task::CollectiveTasks;
 use crate::plan::{FloorProof, GrowingCut, GrowingCuts, floor_words};
 use crate::scenario::CollectiveScenario;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
+use rustc_hash::FxHashMap;
 
 /// Maximum number of rows of a model: larger models take seconds for each of the up to [`ROUNDS`] solutions.
 const MOST_ROWS: usize = 1_500;
@@ -45,7 +47,12 @@ const BEFORE: u32 = 1 << 20;
 /// A search for bounds of one collective, for any number of sizes. Cuts that were found for one size are the first ones
 /// for the next size.
 pub struct GrowingSearch<'n> {
+    /// The data of single sources, which the cuts of a plan refer to.
+    single: SpreadQuestion<'n>,
+    /// The data for which cuts are sought: of single sources or, on large networks, of all sources of a group.
     question: SpreadQuestion<'n>,
+    /// For every source, a symmetry that maps the source that represents it to this source.
+    ways: FxHashMap<u32, Vec<u32>>,
     pool: Vec<GrowingCut>,
     /// Solutions of models that are left for all further sizes.
     rounds_left: u32,
@@ -60,9 +67,14 @@ impl<'n> GrowingSearch<'n> {
         if sources.len() * network.links().len() > MOST_PAIRS {
             return None;
         }
-        let question = SpreadQuestion::of(network, &sources, &destinations);
-        let mut search = Self { question, pool: Vec::new(), rounds_left: ALL_ROUNDS };
-        search.times(end_us)?;
+        let each: Vec<Vec<u32>> = sources.iter().map(|source| vec![*source]).collect();
+        let single = SpreadQuestion::of(network, &each, &destinations);
+        let (question, ways) = (single.clone(), single.ways());
+        let mut search = Self { single, question, ways, pool: Vec::new(), rounds_left: ALL_ROUNDS };
+        if search.times(end_us).is_none() {
+            search.question = SpreadQuestion::of(network, &groups(network, &sources)?, &destinations);
+            search.times(end_us)?;
+        }
         search.pool = search.first_cuts();
         Some(search)
     }
@@ -86,14 +98,22 @@ impl<'n> GrowingSearch<'n> {
     fn first_cuts(&self) -> Vec<GrowingCut> {
         let nodes = self.question.network.nodes();
         let mut cuts = Vec::new();
-        for (at, target) in self.question.pairs() {
-            let source = self.question.sources[at].node;
+        let of_source = |at: usize| self.question.destinations.iter().map(move |target| (at, *target));
+        for (at, target) in (0..self.question.sources.len()).flat_map(of_source) {
+            let set = &self.question.sources[at].nodes;
+            if set[..] == [target] {
+                continue;
+            }
+            let source = set[0];
             let mut add = |inside: &dyn Fn(usize) -> bool| {
                 let slots = (0..nodes.len()).map(|node| if inside(node) { BEFORE } else { 0 }).collect();
                 cuts.push(GrowingCut { source, target, weight: 0.0, slots });
             };
-            add(&|node| node == source as usize);
             add(&|node| node != target as usize);
+            if set.contains(&target) {
+                continue;
+            }
+            add(&|node| set.contains(&(node as u32)));
             let (own, other) = (nodes[source as usize].group, nodes[target as usize].group);
             if own != other {
                 add(&|node| nodes[node].group == own);
@@ -134,9 +154,27 @@ impl<'n> GrowingSearch<'n> {
         Ok(best.1.map(|growing| FloorProof {
             floor_us,
             because,
-            growing: Some(growing),
+            growing: Some(self.apart(&growing)),
             ..FloorProof::default()
         }))
+    }
+
+    /// Returns cuts of single sources whose sum equals the given cuts: a cut of a set of sources is a cut of each of
+    /// these sources, and each source is mapped to the one that represents it.
+    fn apart(&self, cuts: &GrowingCuts) -> GrowingCuts {
+        let mut all = Vec::new();
+        for cut in &cuts.cuts {
+            let Some(at) = self.question.place(cut.source) else { continue };
+            for node in self.question.sources[at].nodes.iter().filter(|node| **node != cut.target) {
+                let Some(way) = self.ways.get(node) else { continue };
+                let before =
+                    |image: u32| way.iter().position(|other| *other == image).map(|place| place as u32);
+                let (Some(source), Some(target)) = (before(*node), before(cut.target)) else { continue };
+                let slots = way.iter().map(|image| cut.slots[*image as usize]).collect();
+                all.push(GrowingCut { source, target, weight: cut.weight, slots });
+            }
+        }
+        GrowingCuts { slot_us: cuts.slot_us, symmetries: self.single.symmetries.clone(), cuts: all }
     }
 
     /// Keeps the cuts with weights, the first cuts, and some of the last cuts.
@@ -159,7 +197,8 @@ impl<'n> GrowingSearch<'n> {
         watch: &mut W,
     ) -> Result<(), MethodError> {
         let (question, end_us) = (&self.question, times.end_us);
-        let mut program = CutProgram::new(question, bytes, times)?;
+        let of_set = question.sources.first().map_or(0, |source| source.nodes.len()) as f64 * bytes;
+        let mut program = CutProgram::new(question, of_set, times)?;
         program.add(&self.pool)?;
         let mut unrolled: Vec<UnrolledNetwork> = question
             .sources
@@ -174,8 +213,8 @@ impl<'n> GrowingSearch<'n> {
             *rounds -= 1;
             watch.count(1);
             let Some((allowed, cuts, spread)) = program.solve(watch)? else { return Ok(()) };
-            if let Some(us) = proven_us(question, &cuts, bytes, (best.0, limit_us)).filter(|us| *us > best.0)
-            {
+            let proven = proven_us(&self.single, &self.apart(&cuts), bytes, (best.0, limit_us));
+            if let Some(us) = proven.filter(|us| *us > best.0) {
                 *best = (us, Some(cuts));
             }
             if best.0 > end_us * (1.0 + FARTHER) || best.0 >= limit_us {
@@ -189,7 +228,7 @@ impl<'n> GrowingSearch<'n> {
                 for (_, target) in question.pairs().filter(|(other, _)| *other == at) {
                     watch.checkpoint()?;
                     // Cuts that the sought point satisfies may still be violated by the spread.
-                    let found = unrolled.cut(question.sources[at].node, target, 3.0 * allowed);
+                    let found = unrolled.cut(question.sources[at].nodes[0], target, 3.0 * allowed);
                     let is_violated =
                         |cut: &GrowingCut| program.crossing(cut, &spread) < allowed * (1.0 - VIOLATED);
                     new.extend(found.filter(is_violated));
@@ -203,4 +242,14 @@ impl<'n> GrowingSearch<'n> {
         }
         Ok(())
     }
+}
+
+/// Returns the sources by group; `None` unless there are at least two groups with equally many sources.
+fn groups(network: &LinkNetwork, sources: &[u32]) -> Option<Vec<Vec<u32>>> {
+    let mut sets: Vec<Vec<u32>> = vec![Vec::new(); network.group_count()];
+    for source in sources {
+        sets[network.nodes()[*source as usize].group? as usize].push(*source);
+    }
+    sets.retain(|set| !set.is_empty());
+    (sets.len() > 1 && sets.iter().all(|set| set.len() == sets[0].len())).then_some(sets)
 }

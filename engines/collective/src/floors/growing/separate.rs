@@ -32,9 +32,13 @@ impl UnrolledNetwork {
                 flows.add(copy(node, slot), copy(node, slot - 1), i128::MAX / 4);
             }
         }
+        // All sources of a set have the data at the start.
+        for other in source.nodes.iter().skip(1) {
+            flows.add(copy(source.nodes[0], slots), copy(*other, slots), i128::MAX / 4);
+        }
         let mut arcs = Vec::new();
         for ((id, link), delay) in (0u32..).zip(network.links()).zip(delays) {
-            if link.to != source.node {
+            if !source.nodes.contains(&link.to) {
                 for slot in (delay + 1)..=slots {
                     let arc = flows.add(copy(link.from, slot), copy(link.to, slot - delay), 0);
                     arcs.push((id, slot, arc));

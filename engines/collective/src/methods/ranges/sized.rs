@@ -9,6 +9,7 @@ use crate::Collective;
 use crate::bounds::bound;
 use crate::methods::auto::{MOST_DELIVERIES, PIECES, epochs};
 use crate::methods::trees;
+use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
 use crate::plan::compact::CompactPlan;
 use crate::scenario::CollectiveScenario;
@@ -19,11 +20,16 @@ use lightbay_core::context::Apart;
 use lightbay_core::event::Severity;
 use lightbay_core::method::MethodError;
 
-/// Numbers of pieces per chunk for which nodes of trees are moved: fewer pieces wait longer at every hop, more take
-/// longer to time.
-const GRAFTED: [u32; 2] = [8, 16];
+/// Numbers of pieces per chunk for which nodes of trees are moved: few pieces are fast to time and give the first trees
+/// of more pieces, which wait less at every hop.
+const GRAFTED: [u32; 5] = [1, 2, 4, 8, 16];
+/// Number of pieces from which constructed trees are better first trees than those of fewer pieces.
+const CONSTRUCTED: u32 = 8;
 /// Maximum number of moves for each number of pieces; more moves gain less than 1 %.
 const MOVES: u32 = 8_000;
+/// Number of deliveries of pieces above which half as many moves are made: a timing takes as long as two for half as
+/// many deliveries.
+const MANY_DELIVERIES: usize = 4_000;
 
 /// What the searches of all sizes have in common.
 #[derive(Clone, Copy)]
@@ -115,23 +121,33 @@ impl SizeSearch {
     ) -> Result<(), MethodError> {
         let chunk_bytes = self.sized.demand.chunk_size(&self.sized.topology);
         let deliveries = question.tasks.deliveries();
-        let threshold = question.scenario.time.alpha_threshold;
+        // Tasks and schedules of fewer pieces.
+        let mut before: Option<(Box<CollectiveTasks>, Vec<EpochSchedule>)> = None;
         for pieces in GRAFTED {
-            let is_fine = chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES;
+            let is_fine = pieces > 1 && chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES;
             if is_fine || deliveries.saturating_mul(pieces as usize) > MOST_DELIVERIES {
                 break;
             }
-            let tasks = CollectiveTasks::in_pieces(&self.sized, None, pieces, threshold)?;
+            let tasks = self.tasks(question, None, pieces)?;
+            let known = match before {
+                Some(known) if pieces < CONSTRUCTED => known,
+                _ => match constructed(&tasks, question.limits, apart)? {
+                    Some(schedules) => (tasks.clone(), schedules),
+                    None => return Ok(()),
+                },
+            };
             let mut schedules = Vec::with_capacity(tasks.tasks.len());
-            for task in &tasks.tasks {
-                let bound = bound::<_, ()>(task, apart)?;
-                let found = construct::<_, ()>(task, &bound, question.limits, apart, |_, _| Ok(()))?;
-                let Some(known) = found else { return Ok(()) };
-                let moves = (MOVES, question.limits.seed);
-                schedules.push(graft::<_, ()>(task, &known, moves, apart)?.unwrap_or(known));
+            for ((task, known), schedule) in tasks.tasks.iter().zip(&known.0.tasks).zip(&known.1) {
+                let is_many = deliveries * pieces as usize > MANY_DELIVERIES;
+                let limits = (if is_many { MOVES / 2 } else { MOVES }, question.limits.seed);
+                match graft::<_, ()>(task, (known, schedule), limits, apart)? {
+                    Some(moved) => schedules.push(moved),
+                    None if known.chunks.len() == task.chunks.len() => schedules.push(schedule.clone()),
+                    None => return Ok(()),
+                }
             }
-            let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
-            self.keep(ScheduleForm::Listed(Box::new(tasks), schedules), time_us);
+            self.keep_listed(tasks.clone(), schedules.clone());
+            before = Some((tasks, schedules));
         }
         Ok(())
     }
@@ -189,6 +205,16 @@ impl SizeSearch {
         Ok(())
     }
 
+    fn tasks(
+        &self,
+        question: &SizesQuestion<'_>,
+        epoch_us: Option<f64>,
+        pieces: u32,
+    ) -> Result<Box<CollectiveTasks>, MethodError> {
+        let threshold = question.scenario.time.alpha_threshold;
+        Ok(Box::new(CollectiveTasks::in_pieces(&self.sized, epoch_us, pieces, threshold)?))
+    }
+
     fn plan_in_pieces(
         &mut self,
         question: &SizesQuestion<'_>,
@@ -196,21 +222,36 @@ impl SizeSearch {
         pieces: u32,
         apart: &mut Apart<'_, '_, Collective>,
     ) -> Result<(), MethodError> {
-        let threshold = question.scenario.time.alpha_threshold;
-        let tasks = CollectiveTasks::in_pieces(&self.sized, epoch_us, pieces, threshold)?;
-        let mut schedules = Vec::with_capacity(tasks.tasks.len());
-        for task in &tasks.tasks {
-            let bound = bound::<_, ()>(task, apart)?;
-            let found = construct::<_, ()>(task, &bound, question.limits, apart, |_, _| Ok(()))?;
-            let Some(schedule) = found else { return Ok(()) };
-            schedules.push(schedule);
-        }
-        // Completion time without epochs, which can be compared between sizes.
-        let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
+        let tasks = self.tasks(question, epoch_us, pieces)?;
+        let Some(schedules) = constructed(&tasks, question.limits, apart)? else { return Ok(()) };
+        let time_us = self.keep_listed(tasks, schedules);
         if pieces == 1 {
             self.whole_us = self.whole_us.min(time_us);
         }
-        self.keep(ScheduleForm::Listed(Box::new(tasks), schedules), time_us);
         Ok(())
     }
+
+    /// Keeps schedules if they are the best so far. Returns their completion time without epochs, which can be compared
+    /// between sizes, µs.
+    fn keep_listed(&mut self, tasks: Box<CollectiveTasks>, schedules: Vec<EpochSchedule>) -> f64 {
+        let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
+        self.keep(ScheduleForm::Listed(tasks, schedules), time_us);
+        time_us
+    }
+}
+
+/// Returns a constructed schedule of each task; `None` if there is none.
+fn constructed(
+    tasks: &CollectiveTasks,
+    limits: ConstructLimits,
+    apart: &mut Apart<'_, '_, Collective>,
+) -> Result<Option<Vec<EpochSchedule>>, MethodError> {
+    let mut schedules = Vec::with_capacity(tasks.tasks.len());
+    for task in &tasks.tasks {
+        let bound = bound::<_, ()>(task, apart)?;
+        let found = construct::<_, ()>(task, &bound, limits, apart, |_, _| Ok(()))?;
+        let Some(schedule) = found else { return Ok(None) };
+        schedules.push(schedule);
+    }
+    Ok(Some(schedules))
 }

@@ -37,9 +37,13 @@ const RULES: [MatchRule; 4] = [
 
 /// Returns `true` if every GPU needs every chunk, all nodes are GPUs, and links are always up.
 pub(super) fn suits(task: &CollectiveTask) -> bool {
+    task.network.gpus().len() == task.network.node_count() && spreads(task)
+}
+
+/// Returns `true` if every GPU needs every chunk, and links are always up.
+pub(super) fn spreads(task: &CollectiveTask) -> bool {
     let gpus = task.network.gpus().len();
-    gpus == task.network.node_count()
-        && task.epochs.links.iter().all(|link| !link.timed)
+    task.epochs.links.iter().all(|link| !link.timed)
         && (0..task.chunks.len()).all(|chunk| task.chunks.dests(chunk).count() + 1 == gpus)
 }
 

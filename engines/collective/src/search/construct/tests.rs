@@ -136,7 +136,8 @@ fn chunks_on_grids_are_matched_to_links() {
 }
 
 /// Trees that are timed together and changed where chunks are late, beside trees placed one after the other; with a
-/// symmetry reduction (AMD) and without (one link of a ring at half the rate, AllGather and ReduceScatter).
+/// symmetry reduction (AMD, MI250) and without (one link of a ring at half the rate, AllGather and ReduceScatter);
+/// through a switch that stores chunks (MI250) and through switches that do not (AMD).
 #[test]
 fn grafts_shorten_schedules_and_keep_them_sound() {
     let mut ring = presets::scenario("ring6-allgather-1mb").unwrap();
@@ -144,9 +145,15 @@ fn grafts_shorten_schedules_and_keep_them_sound() {
     ring.topology.symmetry_generators.clear();
     let mut turned = ring.clone();
     turned.demand.collective = CollectiveSort::ReduceScatter;
-    for (scenario, pieces, least_gain) in
-        [(presets::scenario("amdx1-allgather-1mb").unwrap(), 8, 0.05), (ring, 4, 0.0), (turned, 4, 0.0)]
-    {
+    let preset = |name| presets::scenario(name).unwrap();
+    for (scenario, pieces, least_gain) in [
+        (preset("amdx1-allgather-1mb"), 8, 0.05),
+        (preset("mi250x2-allgather-1mb"), 2, 0.02),
+        (preset("amdx2-allgather-1mb"), 2, 0.02),
+        (preset("amdx2-reducescatter-1mb"), 1, 0.0),
+        (ring, 4, 0.0),
+        (turned, 4, 0.0),
+    ] {
         let tasks = CollectiveTasks::in_pieces(&scenario, None, pieces, 0.0).unwrap();
         let task = &tasks.tasks[0];
         assert!(suits_grafts(task));
@@ -154,7 +161,8 @@ fn grafts_shorten_schedules_and_keep_them_sound() {
         let limits = ConstructLimits { restarts: 4, seed: 1 };
         let known = construct::<_, ()>(task, &bound, limits, &mut Unwatched::default(), |_, _| Ok(()));
         let known = known.unwrap().unwrap();
-        let grafted = |moves| graft::<_, ()>(task, &known, (moves, 1), &mut Unwatched::default()).unwrap();
+        let grafted =
+            |moves| graft::<_, ()>(task, (task, &known), (moves, 1), &mut Unwatched::default()).unwrap();
         let found = grafted(1500);
         assert_eq!(found, grafted(1500));
         if let Some(found) = &found {
@@ -165,6 +173,9 @@ fn grafts_shorten_schedules_and_keep_them_sound() {
         let most = f64::from(known.finish) * (1.0 - least_gain);
         assert!(f64::from(finish) <= most, "{finish} of {} epochs", known.finish);
     }
-    let switched = presets::scenario("mi250x2-allgather-1gb").unwrap();
-    assert!(!suits_grafts(&CollectiveTasks::of(&switched, None).unwrap().tasks[0]));
+    // Data reaches a switch at several paces.
+    let mut paces = preset("amdx2-allgather-1mb");
+    paces.topology.links.last_mut().unwrap().capacity_gbyte_per_s /= 2.0;
+    paces.topology.symmetry_generators.clear();
+    assert!(!suits_grafts(&CollectiveTasks::of(&paces, None).unwrap().tasks[0]));
 }
