@@ -117,7 +117,7 @@ struct Agenda {
 }
 
 /// A way from a GPU to another GPU: a link, or a chain of links through switches.
-struct Hop {
+struct GraftHop {
     from: u32,
     to: u32,
     /// First link.
@@ -135,7 +135,7 @@ struct TimedTrees<'t> {
     chunks: Vec<u32>,
     /// Links of every hop.
     chains: ChainTable,
-    hops: Vec<Hop>,
+    hops: Vec<GraftHop>,
     /// `true` if some hop leads through switches.
     is_switched: bool,
     /// For each link into a GPU, the hops that end with it.
@@ -187,14 +187,14 @@ impl<'t> TimedTrees<'t> {
                 let (&[link, ..], &[.., last]) = (&of_chain[..], &of_chain[..]) else { continue };
                 let (to, duration) = (chains.head(chain), chains.duration(chain));
                 hops_over[last as usize].push(chain);
-                hops.push(Hop { from, to, link, duration, switched: of_chain.len() > 1 });
+                hops.push(GraftHop { from, to, link, duration, switched: of_chain.len() > 1 });
             }
         }
         let mut trees = Self {
             task,
             nodes,
             chains,
-            is_switched: hops.iter().any(|hop: &Hop| hop.switched),
+            is_switched: hops.iter().any(|hop: &GraftHop| hop.switched),
             hops,
             hops_over,
             tracks,
@@ -418,7 +418,7 @@ impl<'t> TimedTrees<'t> {
     /// Starts a hop whose first link is free, and returns `now`. If a link behind a switch is taken, returns an epoch
     /// before which the hop cannot start.
     fn start(&mut self, at: u32, hop: u32, now: u32) -> u32 {
-        let Hop { to, duration, switched, .. } = self.hops[hop as usize];
+        let GraftHop { to, duration, switched, .. } = self.hops[hop as usize];
         let chunk = self.chunks[at as usize];
         let mut later = now;
         if switched {
@@ -452,11 +452,11 @@ impl<'t> TimedTrees<'t> {
     /// Starts the other hops of a chunk that begin with the first link of a hop, as far as their further links are
     /// free: the switch makes copies.
     fn start_siblings(&mut self, at: u32, hop: u32, now: u32) {
-        let Hop { from, link, .. } = self.hops[hop as usize];
+        let GraftHop { from, link, .. } = self.hops[hop as usize];
         let place = at as usize * self.nodes + from as usize;
         for child in 0..self.children[place].len() {
             let other = self.children[place][child];
-            let Hop { to, link: first, .. } = self.hops[other as usize];
+            let GraftHop { to, link: first, .. } = self.hops[other as usize];
             if first == link && !self.started[at as usize * self.nodes + to as usize] {
                 self.start(at, other, now);
             }
@@ -466,7 +466,7 @@ impl<'t> TimedTrees<'t> {
     /// Returns one of several hops that end with the same link; every other time a copy that a switch makes, if any.
     fn draw(&self, at: usize, hops: &[u32], stream: &mut Stream) -> Option<u32> {
         let is_copy = |hop: &&u32| {
-            let Hop { from, link, .. } = self.hops[**hop as usize];
+            let GraftHop { from, link, .. } = self.hops[**hop as usize];
             let children = &self.children[at * self.nodes + from as usize];
             children.iter().any(|child| child != *hop && self.hops[*child as usize].link == link)
         };
