@@ -326,7 +326,12 @@ fn early_trees(
         let limits = ConstructLimits { restarts: 0, seed: 0 };
         constructed(first.clone(), f64::INFINITY, limits, &mut cx.here())?.ok();
     }
-    along_trees(scenario, exact, f64::INFINITY, cx)
+    let found = along_trees(scenario, exact, f64::INFINITY, cx)?;
+    // Reported now, so that a stop loses nothing.
+    if let Some(KeptSchedule::Trees { candidate, .. }) = &found {
+        trees::offer(candidate.clone(), "trees", cx)?;
+    }
+    Ok(found)
 }
 
 /// Returns `true` if the methods may schedule along trees, which have epochs of their own and ignore buffer limits.

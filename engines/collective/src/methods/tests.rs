@@ -574,3 +574,11 @@ fn pieces_in_epochs_too_short_end_no_search() {
     // A chunk takes 1000 us, and two of them follow each other on some link.
     assert!(ended.done.value.is_some_and(|value| (value - 2000.0).abs() < 1e-3), "{:?}", ended.done);
 }
+
+#[test]
+fn trees_are_reported_before_pieces_are_tried() {
+    let told = Ask::of(&all(), "auto", preset("ndv2x2-allgather-1mb")).run().told().1;
+    let told: Vec<String> = told.iter().map(|said| format!("{said:?}")).collect();
+    let first = |what: &str| told.iter().position(|said| said.contains(what)).unwrap();
+    assert!(first("source: \"trees\"") < first("chunks in 2 pieces"), "{told:#?}");
+}
