@@ -49,7 +49,9 @@ impl<'n> SpreadQuestion<'n> {
         let links = network.links().len();
         let mut places = vec![None; network.node_count()];
         for (at, nodes) in sources.iter().enumerate() {
-            nodes.iter().for_each(|node| places[*node as usize] = Some(at));
+            for node in nodes {
+                places[*node as usize] = Some(at);
+            }
         }
         let place = |node: u32| places[node as usize];
         let keeps = |symmetry: &&Symmetry| {
