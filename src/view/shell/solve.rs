@@ -289,17 +289,16 @@ impl Solve {
         }
         self.best.extend([Piece::muted(names[1]), Piece::answer(best)]);
         let Some(ideal) = marks.ideal else {
-            self.caption.push(Piece::muted(match (marks.bound, marks.partial) {
-                (None, None) => "nothing proven yet".to_owned(),
-                _ => {
-                    // Words are dropped before numbers.
-                    let plain = marks.gap.replace(" verified", "");
-                    let brief = plain.replace(" for some", " some");
-                    let [first, number] = [" (", " %"].map(|end| marks.gap.split(end).next().unwrap_or(""));
-                    let gaps = [&marks.gap, &plain].map(|gap| format!("gap {gap}"));
-                    let least = [format!("gap {first}"), format!("gap {number} %")];
-                    fitting(&[&gaps[..], &[plain, brief], &least].concat(), width)
-                }
+            self.caption.push(Piece::muted(if marks.bound.is_none() && marks.partial.is_none() {
+                "nothing proven yet".to_owned()
+            } else {
+                // Words are dropped before numbers.
+                let plain = marks.gap.replace(" verified", "");
+                let brief = plain.replace(" for some", " some");
+                let [first, number] = [" (", " %"].map(|end| marks.gap.split(end).next().unwrap_or(""));
+                let gaps = [&marks.gap, &plain].map(|gap| format!("gap {gap}"));
+                let least = [format!("gap {first}"), format!("gap {number} %")];
+                fitting(&[&gaps[..], &[plain, brief], &least].concat(), width)
             }));
             return;
         };
